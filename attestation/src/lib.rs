@@ -1,0 +1,1 @@
+//! TPM, measurements, registrar, verifier, agent and gate.

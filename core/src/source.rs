@@ -1,0 +1,209 @@
+//! Source files and the spans that point into them.
+
+use std::sync::Arc;
+
+/// The identity of one source file within a [`Sources`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FileId(u32);
+
+/// A byte range of one source file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Span {
+    /// The file that the range is in.
+    pub file: FileId,
+    /// The first byte.
+    pub start: u32,
+    /// One past the last byte.
+    pub end: u32,
+}
+
+impl Span {
+    /// The range from `start` up to but not including `end`.
+    pub fn new(file: FileId, start: usize, end: usize) -> Self {
+        let clamp = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        let start = clamp(start);
+        Span {
+            file,
+            start,
+            end: clamp(end).max(start),
+        }
+    }
+
+    /// The empty range at the start of a file, for findings about the file as a whole.
+    pub fn start_of(file: FileId) -> Self {
+        Span::new(file, 0, 0)
+    }
+
+    /// The smallest range that covers both; `self` when they are in different files.
+    #[must_use]
+    pub fn to(self, other: Span) -> Span {
+        if self.file != other.file {
+            return self;
+        }
+        Span {
+            file: self.file,
+            start: self.start.min(other.start),
+            end: self.end.max(other.end),
+        }
+    }
+
+    /// Number of bytes.
+    pub fn len(self) -> usize {
+        (self.end - self.start) as usize
+    }
+
+    /// Whether the range holds no byte.
+    pub fn is_empty(self) -> bool {
+        self.start == self.end
+    }
+}
+
+/// A line and a column, both counted from 1; columns count characters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Position {
+    /// Line, from 1.
+    pub line: usize,
+    /// Column in characters, from 1.
+    pub column: usize,
+}
+
+#[derive(Clone, Debug)]
+struct SourceFile {
+    name: String,
+    text: Arc<str>,
+    /// Byte offset of the start of each line.
+    lines: Vec<u32>,
+}
+
+/// The set of files that spans point into.
+#[derive(Clone, Debug, Default)]
+pub struct Sources {
+    files: Vec<SourceFile>,
+}
+
+impl Sources {
+    /// An empty set.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a file under the name that diagnostics show.
+    pub fn add(&mut self, name: impl Into<String>, text: impl Into<Arc<str>>) -> FileId {
+        let text = text.into();
+        let lines = std::iter::once(0)
+            .chain(
+                text.bytes()
+                    .enumerate()
+                    .filter(|&(_, byte)| byte == b'\n')
+                    .map(|(at, _)| u32::try_from(at + 1).unwrap_or(u32::MAX)),
+            )
+            .collect();
+        let id = FileId(u32::try_from(self.files.len()).unwrap_or(u32::MAX));
+        self.files.push(SourceFile {
+            name: name.into(),
+            text,
+            lines,
+        });
+        id
+    }
+
+    fn file(&self, id: FileId) -> Option<&SourceFile> {
+        self.files.get(id.0 as usize)
+    }
+
+    /// The name that a file was added under.
+    pub fn name(&self, id: FileId) -> &str {
+        self.file(id).map_or("", |file| &file.name)
+    }
+
+    /// The text of a file.
+    pub fn text(&self, id: FileId) -> &str {
+        self.file(id).map_or("", |file| &file.text)
+    }
+
+    /// The text of a file, shared.
+    pub fn shared_text(&self, id: FileId) -> Arc<str> {
+        self.file(id)
+            .map_or_else(|| "".into(), |file| file.text.clone())
+    }
+
+    /// All files, in the order they were added.
+    pub fn files(&self) -> impl Iterator<Item = FileId> + use<> {
+        (0..u32::try_from(self.files.len()).unwrap_or(u32::MAX)).map(FileId)
+    }
+
+    /// The text that a span covers.
+    pub fn snippet(&self, span: Span) -> &str {
+        self.text(span.file)
+            .get(span.start as usize..span.end as usize)
+            .unwrap_or("")
+    }
+
+    /// Line and column of a byte offset.
+    pub fn position(&self, id: FileId, offset: u32) -> Position {
+        let Some(file) = self.file(id) else {
+            return Position { line: 1, column: 1 };
+        };
+        let line = file.lines.partition_point(|&start| start <= offset).max(1);
+        let start = file.lines.get(line - 1).copied().unwrap_or(0);
+        let mut end = (offset as usize).min(file.text.len());
+        while !file.text.is_char_boundary(end) {
+            end -= 1;
+        }
+        let column = file
+            .text
+            .get(start as usize..end)
+            .map_or(0, |before| before.chars().count());
+        Position {
+            line,
+            column: column + 1,
+        }
+    }
+
+    /// Line and column where a span starts.
+    pub fn start(&self, span: Span) -> Position {
+        self.position(span.file, span.start)
+    }
+
+    /// Line and column just past where a span ends.
+    pub fn end(&self, span: Span) -> Position {
+        self.position(span.file, span.end)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positions_count_lines_and_characters_from_one() {
+        let mut sources = Sources::new();
+        let file = sources.add("a", "é = 1\r\nb\n");
+        let at = |offset| {
+            let position = sources.position(file, offset);
+            (position.line, position.column)
+        };
+        assert_eq!(at(0), (1, 1));
+        assert_eq!(at(1), (1, 1), "inside a character is that character");
+        assert_eq!(at(2), (1, 2));
+        assert_eq!(at(8), (2, 1));
+        assert_eq!(at(10), (3, 1));
+        assert_eq!(at(999), (3, 1), "past the end is the end");
+    }
+
+    #[test]
+    fn spans_join_within_a_file_only() {
+        let mut sources = Sources::new();
+        let a = sources.add("a", "0123456789");
+        let b = sources.add("b", "0123456789");
+        assert_eq!(
+            Span::new(a, 1, 2).to(Span::new(a, 5, 7)),
+            Span::new(a, 1, 7)
+        );
+        assert_eq!(
+            Span::new(a, 1, 2).to(Span::new(b, 5, 7)),
+            Span::new(a, 1, 2)
+        );
+        assert_eq!(sources.snippet(Span::new(a, 3, 5)), "34");
+    }
+}

@@ -1,0 +1,1 @@
+//! Configuration languages to the location graph.

@@ -1,0 +1,5 @@
+//! Text of a model to a resolved, typed model.
+//!
+//! This crate knows nothing of SAT and does no input or output.
+
+pub mod model;

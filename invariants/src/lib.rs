@@ -1,0 +1,1 @@
+//! The rule library and the checker that joins graph and model.

@@ -1,0 +1,5 @@
+//! Relational problem to SAT and back.
+//!
+//! This crate knows nothing of YAML and does no input or output.
+
+pub mod problem;
