@@ -2,4 +2,5 @@
 //!
 //! This crate knows nothing of YAML and does no input or output.
 
+pub mod alloy;
 pub mod problem;
