@@ -447,3 +447,43 @@ pub enum Quant {
     /// `sum`.
     Sum,
 }
+
+impl Expr {
+    /// The direct parts of an expression, bounds of declarations included.
+    pub fn parts(&self) -> Vec<&Expr> {
+        match &self.kind {
+            ExprKind::Name(_)
+            | ExprKind::At(_)
+            | ExprKind::Number(_)
+            | ExprKind::Str(_)
+            | ExprKind::IntConst(_)
+            | ExprKind::Builtin(_) => Vec::new(),
+            ExprKind::Unary(_, a) => vec![a],
+            ExprKind::Binary(_, a, b) => vec![a, b],
+            ExprKind::Nary(_, all) | ExprKind::Block(all) => all.iter().collect(),
+            ExprKind::Box(target, args) => std::iter::once(&**target).chain(args).collect(),
+            ExprKind::Ite(a, b, c) => vec![a, b, c],
+            ExprKind::Let(bindings, body) => bindings
+                .iter()
+                .map(|(_, value)| value)
+                .chain([&**body])
+                .collect(),
+            ExprKind::Quant(_, decls, body) => decls
+                .iter()
+                .map(|decl| &decl.bound)
+                .chain([&**body])
+                .collect(),
+            ExprKind::Comprehension(decls, body) => decls
+                .iter()
+                .map(|decl| &decl.bound)
+                .chain(body.as_deref())
+                .collect(),
+        }
+    }
+
+    /// Whether `seq e` occurs in it.
+    pub fn uses_seq(&self) -> bool {
+        matches!(self.kind, ExprKind::Unary(UnaryOp::Seq, _))
+            || self.parts().iter().any(|part| part.uses_seq())
+    }
+}
