@@ -6,10 +6,19 @@ const MODULES: [(&str, &str); 11] = [
     ("util/graph", include_str!("../library/util/graph.als")),
     ("util/integer", include_str!("../library/util/integer.als")),
     ("util/natural", include_str!("../library/util/natural.als")),
-    ("util/ordering", include_str!("../library/util/ordering.als")),
-    ("util/relation", include_str!("../library/util/relation.als")),
+    (
+        "util/ordering",
+        include_str!("../library/util/ordering.als"),
+    ),
+    (
+        "util/relation",
+        include_str!("../library/util/relation.als"),
+    ),
     ("util/seqrel", include_str!("../library/util/seqrel.als")),
-    ("util/sequence", include_str!("../library/util/sequence.als")),
+    (
+        "util/sequence",
+        include_str!("../library/util/sequence.als"),
+    ),
     ("util/sequniv", include_str!("../library/util/sequniv.als")),
     ("util/ternary", include_str!("../library/util/ternary.als")),
     ("util/time", include_str!("../library/util/time.als")),
@@ -30,5 +39,6 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 
 /// Whether a path is that of a module of the library.
 pub(crate) fn is_library_path(path: &str) -> bool {
-    path.strip_suffix(".als").is_some_and(|name| source(name).is_some())
+    path.strip_suffix(".als")
+        .is_some_and(|name| source(name).is_some())
 }

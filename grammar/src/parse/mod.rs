@@ -15,7 +15,10 @@ use pest::Parser as _;
 
 use crate::ast::Module;
 
-#[expect(missing_docs, reason = "the derive makes one undocumented variant per grammar rule")]
+#[expect(
+    missing_docs,
+    reason = "the derive makes one undocumented variant per grammar rule"
+)]
 mod grammar {
     #[derive(pest_derive::Parser)]
     #[grammar = "alloy.pest"]
@@ -89,11 +92,7 @@ fn error<T>(span: Span, message: impl Into<String>) -> Built<T> {
     Err(Box::new(Diagnostic::error("syntax", message).at(span)))
 }
 
-fn error_with_help<T>(
-    span: Span,
-    message: impl Into<String>,
-    help: impl Into<String>,
-) -> Built<T> {
+fn error_with_help<T>(span: Span, message: impl Into<String>, help: impl Into<String>) -> Built<T> {
     Err(Box::new(
         Diagnostic::error("syntax", message).at(span).help(help),
     ))

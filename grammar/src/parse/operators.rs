@@ -13,9 +13,7 @@ use pest::iterators::Pairs;
 use super::expressions::Node;
 use super::paragraphs::Children;
 use super::{Builder, Built, MAX_DEPTH, Pair, Rule, error_with_help, unexpected};
-use crate::ast::{
-    BinaryOp, CompareOp, Decl, Expr, ExprKind, Mult, Name, NaryOp, Quant, UnaryOp,
-};
+use crate::ast::{BinaryOp, CompareOp, Decl, Expr, ExprKind, Mult, Name, NaryOp, Quant, UnaryOp};
 
 /// Binding strength.
 mod level {
@@ -167,8 +165,7 @@ impl<'a> Climber<'_, 'a> {
             Operator::Nary(op) => self.nary(whole, left, op, strength, depth),
             Operator::Binary(BinaryOp::Implies) => self.implies(whole, left, depth),
             Operator::Binary(op) => {
-                let right_associative =
-                    matches!(op, BinaryOp::Then | BinaryOp::Arrow(..));
+                let right_associative = matches!(op, BinaryOp::Then | BinaryOp::Arrow(..));
                 let tight = if right_associative {
                     strength
                 } else {
@@ -217,10 +214,9 @@ impl<'a> Climber<'_, 'a> {
     /// `a implies b`, with the `else` that follows if there is one.
     fn implies(&mut self, whole: &Pair<'a>, left: Node, depth: u32) -> Built<Node> {
         let then = self.climb(whole, level::IMPLIES, depth + 1)?;
-        let has_else = self
-            .parts
-            .peek()
-            .is_some_and(|part| part.as_rule() == Rule::infix && part.as_str().trim_end() == "else");
+        let has_else = self.parts.peek().is_some_and(|part| {
+            part.as_rule() == Rule::infix && part.as_str().trim_end() == "else"
+        });
         if !has_else {
             return self.binary(BinaryOp::Implies, left, then);
         }

@@ -6,12 +6,7 @@ use pest::error::{Error, ErrorVariant, InputLocation};
 use super::{Rule, tokens};
 
 /// The diagnostic for a paragraph that the grammar does not accept.
-pub(super) fn syntax(
-    file: FileId,
-    source: &str,
-    offset: usize,
-    error: &Error<Rule>,
-) -> Diagnostic {
+pub(super) fn syntax(file: FileId, source: &str, offset: usize, error: &Error<Rule>) -> Diagnostic {
     let at = match error.location {
         InputLocation::Pos(at) | InputLocation::Span((at, _)) => at,
     };
@@ -30,9 +25,12 @@ pub(super) fn syntax(
     let start = offset + at + token.start;
     let span = Span::new(file, start, start + token.text.len());
     let before = source.get(..at).unwrap_or("").trim_end();
-    Diagnostic::error("syntax", format!("unexpected `{}`", super::shorten(token.text)))
-        .at(span)
-        .maybe_help(mistake(before, token.text).or_else(|| expected(positives)))
+    Diagnostic::error(
+        "syntax",
+        format!("unexpected `{}`", super::shorten(token.text)),
+    )
+    .at(span)
+    .maybe_help(mistake(before, token.text).or_else(|| expected(positives)))
 }
 
 /// Mistakes that many make, by the words around them.

@@ -74,7 +74,10 @@ pub(crate) fn tokens(text: &str) -> impl Iterator<Item = Token<'_>> {
     let mut at = 0;
     std::iter::from_fn(move || {
         let rest = text.get(at..)?;
-        let blank = rest.len() - rest.trim_start_matches([' ', '\t', '\r', '\n', '\u{0C}']).len();
+        let blank = rest.len()
+            - rest
+                .trim_start_matches([' ', '\t', '\r', '\n', '\u{0C}'])
+                .len();
         let start = at + blank;
         let rest = text.get(start..)?;
         let (kind, len) = first_token(rest)?;
@@ -109,7 +112,10 @@ fn first_token(rest: &str) -> Option<(TokenKind, usize)> {
         (TokenKind::Number, word_len(rest))
     } else if is_word_start(first) {
         (TokenKind::Word, word_len(rest))
-    } else if let Some(symbol) = LONG_SYMBOLS.iter().find(|symbol| rest.starts_with(**symbol)) {
+    } else if let Some(symbol) = LONG_SYMBOLS
+        .iter()
+        .find(|symbol| rest.starts_with(**symbol))
+    {
         (TokenKind::Symbol, symbol.len())
     } else {
         let kind = match first {
@@ -155,17 +161,50 @@ fn starts_paragraph(word: &str) -> bool {
 }
 
 fn is_qualifier(word: &str) -> bool {
-    matches!(word, "abstract" | "lone" | "one" | "some" | "private" | "var")
+    matches!(
+        word,
+        "abstract" | "lone" | "one" | "some" | "private" | "var"
+    )
 }
 
 /// Words after which an expression is not complete.
 fn is_operator_word(word: &str) -> bool {
     matches!(
         word,
-        "all" | "no" | "some" | "lone" | "one" | "sum" | "let" | "set" | "seq" | "not" | "and"
-            | "or" | "iff" | "implies" | "else" | "in" | "until" | "since" | "triggered"
-            | "releases" | "always" | "eventually" | "after" | "before" | "historically" | "once"
-            | "int" | "disj" | "private" | "for" | "but" | "exactly" | "extends" | "as"
+        "all"
+            | "no"
+            | "some"
+            | "lone"
+            | "one"
+            | "sum"
+            | "let"
+            | "set"
+            | "seq"
+            | "not"
+            | "and"
+            | "or"
+            | "iff"
+            | "implies"
+            | "else"
+            | "in"
+            | "until"
+            | "since"
+            | "triggered"
+            | "releases"
+            | "always"
+            | "eventually"
+            | "after"
+            | "before"
+            | "historically"
+            | "once"
+            | "int"
+            | "disj"
+            | "private"
+            | "for"
+            | "but"
+            | "exactly"
+            | "extends"
+            | "as"
     )
 }
 
@@ -228,6 +267,12 @@ impl Scanner {
             let before = previous.map_or("", |token| token.text);
             let after = at(index + 1).map_or("", |token| token.text);
             let chained = matches!(before, "=>" | "implies");
+            // `for 4 int`, `for 4 seq`: the last word of a scope, not an operator.
+            let after_scope = matches!(before, "int" | "seq")
+                && index
+                    .checked_sub(2)
+                    .and_then(at)
+                    .is_some_and(|token| token.kind == TokenKind::Number);
             let is_word = token.kind == TokenKind::Word && !matches!(before, "/" | "@");
             let begins = is_word
                 && match token.text {
@@ -235,7 +280,9 @@ impl Scanner {
                     "run" | "check" => !labelled && !chained,
                     "let" => {
                         self.brackets.is_empty()
-                            && (before == "private" || previous.is_none_or(ends_operand))
+                            && (before == "private"
+                                || after_scope
+                                || previous.is_none_or(ends_operand))
                     }
                     word => starts_paragraph(word),
                 };
@@ -340,15 +387,21 @@ impl Scanner {
             }
             TokenKind::Close => match self.brackets.pop() {
                 None => self.report(
-                    error(format!("`{}` closes a bracket that was never opened", token.text))
-                        .help("remove it, or open the bracket"),
+                    error(format!(
+                        "`{}` closes a bracket that was never opened",
+                        token.text
+                    ))
+                    .help("remove it, or open the bracket"),
                 ),
                 Some(opened) if opened.close != token.text => {
                     let related = self.span(opened.start, 1);
                     self.report(
-                        error(format!("`{}` where `{}` is needed", token.text, opened.close))
-                            .related(related, "to close this bracket")
-                            .help(format!("close it with `{}`", opened.close)),
+                        error(format!(
+                            "`{}` where `{}` is needed",
+                            token.text, opened.close
+                        ))
+                        .related(related, "to close this bracket")
+                        .help(format!("close it with `{}`", opened.close)),
                     );
                 }
                 Some(_) => {}
@@ -364,8 +417,11 @@ impl Scanner {
                 self.report(diagnostic);
             }
             TokenKind::Bad => self.report(
-                error(format!("the character `{}` has no meaning here", token.text.escape_debug()))
-                    .help("remove it, or write it inside a string or comment"),
+                error(format!(
+                    "the character `{}` has no meaning here",
+                    token.text.escape_debug()
+                ))
+                .help("remove it, or write it inside a string or comment"),
             ),
             _ => {}
         }

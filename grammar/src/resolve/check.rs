@@ -182,7 +182,10 @@ impl World<'_> {
         }
         match ast.paragraphs.get(paragraph).map(|p| &p.kind) {
             Some(ast::ParagraphKind::Macro(m)) => self.check(&mut inner, &m.body),
-            _ => self.checker.bad(span, type_error(span, format!("the macro `{name}` has no body"))),
+            _ => self.checker.bad(
+                span,
+                type_error(span, format!("the macro `{name}` has no body")),
+            ),
         }
     }
 
@@ -201,7 +204,13 @@ impl World<'_> {
         )
     }
 
-    fn check_unary(&mut self, cx: &mut Context, op: ast::UnaryOp, sub: &ast::Expr, span: Span) -> Rx {
+    fn check_unary(
+        &mut self,
+        cx: &mut Context,
+        op: ast::UnaryOp,
+        sub: &ast::Expr,
+        span: Span,
+    ) -> Rx {
         let sub = self.check(cx, sub);
         let op = match op {
             ast::UnaryOp::Not => UnaryOp::Not,
@@ -263,7 +272,11 @@ impl World<'_> {
             ast::BinaryOp::Compare(CompareOp::In, negated) => {
                 let left = self.check(cx, a);
                 let right = self.check_bound(cx, b);
-                let op = if negated { BinaryOp::NotIn } else { BinaryOp::In };
+                let op = if negated {
+                    BinaryOp::NotIn
+                } else {
+                    BinaryOp::In
+                };
                 return self.checker.binary(op, left, right, span);
             }
             op => binary_op(op),
@@ -293,7 +306,9 @@ impl World<'_> {
         }
         let mut items = all.iter().cloned();
         let Some(first) = items.next() else {
-            return self.checker.bad(span, type_error(span, "an operand is missing"));
+            return self
+                .checker
+                .bad(span, type_error(span, "an operand is missing"));
         };
         items.fold(first, |left, right| {
             let span = left.span.to(right.span);
@@ -394,7 +409,8 @@ impl World<'_> {
                 };
             }
         }
-        self.checker.binary(BinaryOp::Join, arg.clone(), x.clone(), span)
+        self.checker
+            .binary(BinaryOp::Join, arg.clone(), x.clone(), span)
     }
 
     fn check_let(
@@ -410,11 +426,14 @@ impl World<'_> {
             let value = self.check(cx, value);
             let ty = value.ty.clone();
             let value = self.checker.resolve(&value, &ty, true);
-            let var = self.checker.new_var(&name.text, name.span, value.ty.clone());
+            let var = self
+                .checker
+                .new_var(&name.text, name.span, value.ty.clone());
             let reference = if value.is_ok() {
                 self.checker.var(var, name.span)
             } else {
-                self.checker.bad(name.span, super::already_reported(name.span))
+                self.checker
+                    .bad(name.span, super::already_reported(name.span))
             };
             cx.bind(&name.text, reference);
             bound.push((var, value));
@@ -451,14 +470,23 @@ impl World<'_> {
         let wrong = decls.iter().find_map(|decl| {
             let name = decl.names.first().map_or("", |name| name.text.as_str());
             if decl.is_private {
-                Some((decl.span, format!("the variable `{name}` cannot be private")))
+                Some((
+                    decl.span,
+                    format!("the variable `{name}` cannot be private"),
+                ))
             } else {
-                decl.disjoint_values
-                    .map(|span| (span, format!("the variable `{name}` cannot have a `disj` bound")))
+                decl.disjoint_values.map(|span| {
+                    (
+                        span,
+                        format!("the variable `{name}` cannot have a `disj` bound"),
+                    )
+                })
             }
         });
         if let Some((at, message)) = wrong {
-            return self.checker.bad(at, Diagnostic::error("syntax", message).at(at));
+            return self
+                .checker
+                .bad(at, Diagnostic::error("syntax", message).at(at));
         }
         self.checker.quant(quant, checked, &body, span)
     }
@@ -470,7 +498,9 @@ impl World<'_> {
             let bound = self.check_bound(cx, &decl.bound);
             let mut bound = self.checker.resolve_set(&bound);
             if decl.is_defined {
-                bound = self.checker.unary(UnaryOp::ExactlyOf, bound, decl.bound.span);
+                bound = self
+                    .checker
+                    .unary(UnaryOp::ExactlyOf, bound, decl.bound.span);
             }
             let bound = self.default_one(&bound);
             let mut vars = Vec::with_capacity(decl.names.len());
@@ -483,7 +513,8 @@ impl World<'_> {
                 let reference = if bound.is_ok() {
                     self.checker.var(*var, name.span)
                 } else {
-                    self.checker.bad(name.span, super::already_reported(name.span))
+                    self.checker
+                        .bad(name.span, super::already_reported(name.span))
                 };
                 cx.bind(&name.text, reference);
             }

@@ -43,10 +43,13 @@ impl World<'_> {
             };
             if let [first, .., last] = chain.as_slice() {
                 self.diagnostics.push(
-                    Diagnostic::warning("command", "of commands joined by `=>`, only the last is run")
-                        .at(first.span)
-                        .related(last.span, "this one")
-                        .help("write them one after the other to run all"),
+                    Diagnostic::warning(
+                        "command",
+                        "of commands joined by `=>`, only the last is run",
+                    )
+                    .at(first.span)
+                    .related(last.span, "this one")
+                    .help("write them one after the other to run all"),
                 );
             }
             let number = drafts.len() + 1;
@@ -56,7 +59,11 @@ impl World<'_> {
             }
             drafts.extend(draft);
         }
-        let exact: Vec<SigId> = self.exact_raw.iter().map(|raw| self.raw_sigs[*raw].id).collect();
+        let exact: Vec<SigId> = self
+            .exact_raw
+            .iter()
+            .map(|raw| self.raw_sigs[*raw].id)
+            .collect();
         self.check_exact(&exact, root);
         if self.has_errors() {
             return;
@@ -92,10 +99,13 @@ impl World<'_> {
                     .next()
                     .unwrap_or(span);
                 self.diagnostics.push(
-                    Diagnostic::error("type", format!("a module needs `{label}` to be exact, but it is `var`"))
-                        .at(at)
-                        .related(span, "declared here")
-                        .help("remove `var`, or do not open the module for it"),
+                    Diagnostic::error(
+                        "type",
+                        format!("a module needs `{label}` to be exact, but it is `var`"),
+                    )
+                    .at(at)
+                    .related(span, "declared here")
+                    .help("remove `var`, or do not open the module for it"),
                 );
             }
         }
@@ -176,9 +186,12 @@ impl World<'_> {
         known.sort();
         let help = suggest::did_you_mean(&name.text, known.iter().map(String::as_str));
         self.diagnostics.push(
-            Diagnostic::error("name", format!("the {what} `{}` cannot be found", name.text))
-                .at(name.span)
-                .maybe_help(help),
+            Diagnostic::error(
+                "name",
+                format!("the {what} `{}` cannot be found", name.text),
+            )
+            .at(name.span)
+            .maybe_help(help),
         );
     }
 
@@ -187,8 +200,11 @@ impl World<'_> {
         let exact = scope.exact || scope.end == Some(Some(scope.start));
         let name = scope.target.text.as_str();
         let mut error = |message: String, help: &str| {
-            self.diagnostics
-                .push(Diagnostic::error("scope", message).at(scope.span).help(help));
+            self.diagnostics.push(
+                Diagnostic::error("scope", message)
+                    .at(scope.span)
+                    .help(help),
+            );
         };
         match name {
             "Int" | "int" | "seq" => {
@@ -198,24 +214,36 @@ impl World<'_> {
                     &mut command.bitwidth
                 };
                 if grows {
-                    error(format!("the scope of `{name}` cannot grow"), "give one number");
+                    error(
+                        format!("the scope of `{name}` cannot grow"),
+                        "give one number",
+                    );
                 } else if scope.exact {
                     error(
                         format!("the scope of `{name}` is always exact"),
                         "remove `exactly`",
                     );
                 } else if slot.replace(scope.start).is_some() {
-                    error(format!("the scope of `{name}` is given twice"), "remove one of them");
+                    error(
+                        format!("the scope of `{name}` is given twice"),
+                        "remove one of them",
+                    );
                 }
             }
             "String" => command.max_string = Some((scope.start, exact)),
             "steps" => match steps(scope, exact) {
                 Ok(steps) => {
                     if command.steps.replace(steps).is_some() {
-                        error("the number of steps is given twice".to_owned(), "remove one of them");
+                        error(
+                            "the number of steps is given twice".to_owned(),
+                            "remove one of them",
+                        );
                     }
                 }
-                Err(message) => error(message.to_owned(), "write `for 10 steps` or `for 1.. steps`"),
+                Err(message) => error(
+                    message.to_owned(),
+                    "write `for 10 steps` or `for 1.. steps`",
+                ),
             },
             "univ" | "none" => error(
                 format!("`{name}` has no scope of its own"),
@@ -225,7 +253,13 @@ impl World<'_> {
         }
     }
 
-    fn sig_scope(&mut self, root: usize, scope: &ast::TypeScope, exact: bool, command: &mut Command) {
+    fn sig_scope(
+        &mut self,
+        root: usize,
+        scope: &ast::TypeScope,
+        exact: bool,
+        command: &mut Command,
+    ) {
         let Some(sig) = self.known_sig(root, &scope.target) else {
             return;
         };
@@ -318,7 +352,10 @@ impl World<'_> {
         let info = self.checker.funcs.get(at)?;
         let body = self.func_bodies.get(at)?.as_ref()?;
         let params = self.emit_decls(emitter, &info.decls);
-        let result = info.result.as_ref().map(|result| self.emit_set(emitter, result));
+        let result = info
+            .result
+            .as_ref()
+            .map(|result| self.emit_set(emitter, result));
         let body = if info.is_pred {
             self.emit_formula(emitter, body)
         } else {

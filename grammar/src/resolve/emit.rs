@@ -27,7 +27,12 @@ impl World<'_> {
             span: self.file_start(0),
             ty: crate::types::product::Type::empty(),
         };
-        let info = self.checker.vars.get(var.index()).cloned().unwrap_or_else(fallback);
+        let info = self
+            .checker
+            .vars
+            .get(var.index())
+            .cloned()
+            .unwrap_or_else(fallback);
         emitter.out.push(Var {
             name: info.name,
             span: info.span,

@@ -49,7 +49,11 @@ impl World<'_> {
                             decls: Vec::new(),
                             result: None,
                         });
-                        scope.funcs.entry(func.name.text.clone()).or_default().push(id);
+                        scope
+                            .funcs
+                            .entry(func.name.text.clone())
+                            .or_default()
+                            .push(id);
                     }
                     ParagraphKind::Macro(m) => self.declare_macro(module, at, m, &mut scope),
                     ParagraphKind::Assert(named) => {
@@ -66,9 +70,12 @@ impl World<'_> {
     fn check_new_name(&mut self, name: &ast::Name) {
         if let Some(bad) = ['/', '$'].into_iter().find(|bad| name.text.contains(*bad)) {
             self.diagnostics.push(
-                Diagnostic::error("name", format!("the new name `{}` contains `{bad}`", name.text))
-                    .at(name.span)
-                    .help("use letters, digits and `_`"),
+                Diagnostic::error(
+                    "name",
+                    format!("the new name `{}` contains `{bad}`", name.text),
+                )
+                .at(name.span)
+                .help("use letters, digits and `_`"),
             );
         }
     }
@@ -203,8 +210,10 @@ impl World<'_> {
             };
             if let Some(problem) = problem {
                 usable = false;
-                self.diagnostics
-                    .push(type_error(bound.span, format!("the declaration of {what} {problem}")));
+                self.diagnostics.push(type_error(
+                    bound.span,
+                    format!("the declaration of {what} {problem}"),
+                ));
             }
         }
         if !usable {
@@ -244,7 +253,12 @@ impl World<'_> {
 
     fn resolve_func_bodies(&mut self, module: usize) {
         for at in 0..self.func_places.len() {
-            let Some(place) = self.func_places.get(at).copied().filter(|p| p.module == module) else {
+            let Some(place) = self
+                .func_places
+                .get(at)
+                .copied()
+                .filter(|p| p.module == module)
+            else {
                 continue;
             };
             let ast = self.instances[module].ast.clone();
@@ -286,7 +300,10 @@ impl World<'_> {
                 if body.ty.arity() != result.ty.arity() {
                     self.diagnostics.push(
                         type_error(body.span, "the body does not have the arity of the result")
-                            .label(body.span, format!("this is {}", self.checker.describe(&body.ty)))
+                            .label(
+                                body.span,
+                                format!("this is {}", self.checker.describe(&body.ty)),
+                            )
                             .label(
                                 result.span,
                                 format!("this is {}", self.checker.describe(&result.ty)),
@@ -302,7 +319,10 @@ impl World<'_> {
                         body.span,
                         "the body shares nothing with the declared result",
                     )
-                    .label(body.span, format!("this is {}", self.checker.describe(&body.ty)))
+                    .label(
+                        body.span,
+                        format!("this is {}", self.checker.describe(&body.ty)),
+                    )
                     .label(
                         result.span,
                         format!("this is {}", self.checker.describe(&result.ty)),
@@ -404,4 +424,3 @@ impl World<'_> {
         self.report(&body).then_some(body)
     }
 }
-

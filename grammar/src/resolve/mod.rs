@@ -121,12 +121,7 @@ struct World<'a> {
 }
 
 /// Reads a model: the root file and everything it opens.
-pub(crate) fn read(
-    path: &str,
-    text: &str,
-    sources: &mut Sources,
-    loader: &dyn Loader,
-) -> Reading {
+pub(crate) fn read(path: &str, text: &str, sources: &mut Sources, loader: &dyn Loader) -> Reading {
     let mut world = World {
         sources,
         loader,
@@ -220,11 +215,12 @@ impl World<'_> {
             .filter(|loaded| crate::library::is_library_path(&loaded.path))
             .map(|loaded| loaded.ast.file)
             .collect();
-        self.diagnostics.extend(warnings.into_iter().filter(|warning| {
-            warning
-                .primary()
-                .is_none_or(|span| !library.contains(&span.file))
-        }));
+        self.diagnostics
+            .extend(warnings.into_iter().filter(|warning| {
+                warning
+                    .primary()
+                    .is_none_or(|span| !library.contains(&span.file))
+            }));
         self.diagnostics.retain(|d| d.code != REPORTED);
         let mut seen: Vec<Diagnostic> = Vec::new();
         let mut known: HashSet<(Option<Span>, String)> = HashSet::new();

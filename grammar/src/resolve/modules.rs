@@ -141,9 +141,12 @@ impl World<'_> {
         let help = suggest::did_you_mean(&opening.name, library::names())
             .unwrap_or_else(|| format!("it was looked for at `{path}` and in the library"));
         self.diagnostics.push(
-            Diagnostic::error("module", format!("the module `{}` cannot be found", opening.name))
-                .at(span)
-                .help(help),
+            Diagnostic::error(
+                "module",
+                format!("the module `{}` cannot be found", opening.name),
+            )
+            .at(span)
+            .help(help),
         );
         None
     }
@@ -218,7 +221,10 @@ impl World<'_> {
         let ast = self.instances[index].ast.clone();
         let mut openings: Vec<Opening> = Vec::new();
         let integer = "util/integer";
-        if self.instances[index].file_path != "util/integer.als" {
+        if !self.instances[index]
+            .file_path
+            .ends_with("util/integer.als")
+        {
             openings.push(Opening {
                 alias: "integer".to_owned(),
                 is_private: false,
@@ -320,9 +326,12 @@ impl World<'_> {
     ) -> Option<RawId> {
         if let Some(bad) = ['/', '$'].into_iter().find(|bad| name.text.contains(*bad)) {
             self.diagnostics.push(
-                Diagnostic::error("name", format!("the new name `{}` contains `{bad}`", name.text))
-                    .at(name.span)
-                    .help("use letters, digits and `_`"),
+                Diagnostic::error(
+                    "name",
+                    format!("the new name `{}` contains `{bad}`", name.text),
+                )
+                .at(name.span)
+                .help("use letters, digits and `_`"),
             );
             return None;
         }
@@ -473,12 +482,15 @@ impl World<'_> {
                     let root = self.file_start(0);
                     let known = self.sig_names();
                     self.diagnostics.push(
-                        Diagnostic::error("name", format!("the signature `{name}` cannot be found"))
-                            .at(span.unwrap_or(root))
-                            .maybe_help(suggest::did_you_mean(
-                                &name,
-                                known.iter().map(String::as_str),
-                            )),
+                        Diagnostic::error(
+                            "name",
+                            format!("the signature `{name}` cannot be found"),
+                        )
+                        .at(span.unwrap_or(root))
+                        .maybe_help(suggest::did_you_mean(
+                            &name,
+                            known.iter().map(String::as_str),
+                        )),
                     );
                     return;
                 }
@@ -537,13 +549,22 @@ impl World<'_> {
         let (a, b) = (&self.instances[a], &self.instances[b]);
         a.file_path == b.file_path
             && a.params.len() == b.params.len()
-            && a.params.iter().zip(&b.params).all(|(a, b)| a.value == b.value)
+            && a.params
+                .iter()
+                .zip(&b.params)
+                .all(|(a, b)| a.value == b.value)
     }
 
     /// Whether the path of `a` is the better name for both.
     fn is_better_path(&self, a: usize, b: usize) -> bool {
         let (a, b) = (&self.instances[a].path, &self.instances[b].path);
-        let key = |path: &str| (path.contains('$'), path.matches('/').count(), path.to_lowercase());
+        let key = |path: &str| {
+            (
+                path.contains('$'),
+                path.matches('/').count(),
+                path.to_lowercase(),
+            )
+        };
         (key(a), a) < (key(b), b)
     }
 
@@ -606,10 +627,12 @@ pub(super) fn is_builtin(raw: RawId) -> bool {
 
 /// The name in the `module` line.
 fn header_name(ast: &ast::Module) -> Option<&str> {
-    ast.paragraphs.iter().find_map(|paragraph| match &paragraph.kind {
-        ParagraphKind::Header(header) => Some(header.name.text.as_str()),
-        _ => None,
-    })
+    ast.paragraphs
+        .iter()
+        .find_map(|paragraph| match &paragraph.kind {
+            ParagraphKind::Header(header) => Some(header.name.text.as_str()),
+            _ => None,
+        })
 }
 
 /// An `open` without an alias is known by the last part of its name, if no other is.

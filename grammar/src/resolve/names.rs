@@ -155,16 +155,20 @@ impl World<'_> {
         {
             found.push(Entity::Sig(param));
         }
-        self.unique(&found, name, span).and_then(|entity| match entity {
-            Entity::Sig(raw) => Some(raw),
-            _ => None,
-        })
+        self.unique(&found, name, span)
+            .and_then(|entity| match entity {
+                Entity::Sig(raw) => Some(raw),
+                _ => None,
+            })
     }
 
     /// The only thing found; more than one is an error.
     pub(super) fn unique(&mut self, found: &[Entity], name: &str, span: Span) -> Option<Entity> {
         if let [_, _, ..] = found {
-            let all: Vec<String> = found.iter().map(|entity| self.entity_label(*entity)).collect();
+            let all: Vec<String> = found
+                .iter()
+                .map(|entity| self.entity_label(*entity))
+                .collect();
             self.diagnostics.push(
                 Diagnostic::error("name", format!("the name `{name}` is ambiguous"))
                     .label(span, format!("could be {}", all.join(", ")))
@@ -232,7 +236,8 @@ impl World<'_> {
         at: bool,
         span: Span,
     ) -> Rx {
-        if !at && name.contains('/')
+        if !at
+            && name.contains('/')
             && let Some(found) = self.find_macro(cx.module, name, span)
         {
             return found.map_or_else(|bad| bad, |id| self.macro_reference(id, span));
@@ -261,7 +266,8 @@ impl World<'_> {
     }
 
     fn macro_reference(&mut self, id: MacroId, span: Span) -> Rx {
-        self.checker.macro_call(id, Vec::new(), span, &self.macros[id.0 as usize].name)
+        self.checker
+            .macro_call(id, Vec::new(), span, &self.macros[id.0 as usize].name)
     }
 
     fn readings(&mut self, cx: &Context, name: &str, at: bool, span: Span) -> Vec<Reading> {
@@ -297,7 +303,9 @@ impl World<'_> {
                         reason: format!("sig {}", self.entity_label(entity)).into(),
                     });
                 }
-                Entity::Func(func) => self.func_readings(cx, func, this.as_ref(), span, &mut readings),
+                Entity::Func(func) => {
+                    self.func_readings(cx, func, this.as_ref(), span, &mut readings)
+                }
                 Entity::Assert(_) => {}
             }
         }
@@ -374,7 +382,8 @@ impl World<'_> {
                         let expr = self.checker.field(field, span, 0);
                         match this {
                             Some(this) if !at => {
-                                self.checker.binary(BinaryOp::Join, this.clone(), expr, span)
+                                self.checker
+                                    .binary(BinaryOp::Join, this.clone(), expr, span)
                             }
                             _ => expr,
                         }
@@ -418,7 +427,10 @@ impl World<'_> {
 
     fn suggestion(&mut self, cx: &Context, name: &str) -> Option<String> {
         if name == "this" {
-            return Some("`this` has a meaning in signature facts and in predicates of a signature".to_owned());
+            return Some(
+                "`this` has a meaning in signature facts and in predicates of a signature"
+                    .to_owned(),
+            );
         }
         let hint = match name {
             "true" | "True" | "false" | "False" => {
@@ -432,7 +444,12 @@ impl World<'_> {
         let visible = self.nameable(cx.module);
         let mut known: Vec<String> = cx.names().map(str::to_owned).collect();
         for &module in visible.iter() {
-            known.extend(self.instances[module].sigs.iter().map(|(name, _)| name.clone()));
+            known.extend(
+                self.instances[module]
+                    .sigs
+                    .iter()
+                    .map(|(name, _)| name.clone()),
+            );
             if let Some(scope) = self.scopes.get(&module) {
                 known.extend(scope.funcs.keys().cloned());
                 known.extend(scope.macros.keys().cloned());

@@ -100,7 +100,9 @@ impl World<'_> {
             .into_iter()
             .flat_map(|module| {
                 let raws = self.instances[module].sigs.clone();
-                raws.into_iter().map(|(_, raw)| self.raw_sigs[raw].id).collect::<Vec<_>>()
+                raws.into_iter()
+                    .map(|(_, raw)| self.raw_sigs[raw].id)
+                    .collect::<Vec<_>>()
             })
             .collect();
         let mut parents: Vec<Vec<SigId>> = vec![Vec::new(); count];
@@ -128,7 +130,10 @@ impl World<'_> {
                     .copied()
                     .filter(|parent| state.get(parent.index()) != Some(&2))
                     .collect();
-                if let Some(parent) = open.iter().find(|parent| state.get(parent.index()) == Some(&1)) {
+                if let Some(parent) = open
+                    .iter()
+                    .find(|parent| state.get(parent.index()) == Some(&1))
+                {
                     self.report_cycle(*parent);
                     return false;
                 }
@@ -149,8 +154,11 @@ impl World<'_> {
     fn report_cycle(&mut self, sig: SigId) {
         let name = self.checker.sig_name(sig);
         if let Some(sig) = self.model.sigs.get(sig.index()) {
-            let error = type_error(sig.span, format!("the signature `{name}` is its own ancestor"))
-                .help("remove one `extends` or `in` of the cycle");
+            let error = type_error(
+                sig.span,
+                format!("the signature `{name}` is its own ancestor"),
+            )
+            .help("remove one `extends` or `in` of the cycle");
             self.diagnostics.push(error);
         }
     }
@@ -199,12 +207,15 @@ impl World<'_> {
             None => {
                 let known = self.sig_names();
                 self.diagnostics.push(
-                    Diagnostic::error("name", format!("the signature `{}` cannot be found", name.text))
-                        .at(name.span)
-                        .maybe_help(suggest::did_you_mean(
-                            &name.text,
-                            known.iter().map(String::as_str),
-                        )),
+                    Diagnostic::error(
+                        "name",
+                        format!("the signature `{}` cannot be found", name.text),
+                    )
+                    .at(name.span)
+                    .maybe_help(suggest::did_you_mean(
+                        &name.text,
+                        known.iter().map(String::as_str),
+                    )),
                 );
                 None
             }
@@ -343,8 +354,11 @@ impl World<'_> {
             None
         };
         if let Some((message, help)) = problem {
-            self.diagnostics
-                .push(Diagnostic::error("type", message).at(parent_span).help(help));
+            self.diagnostics.push(
+                Diagnostic::error("type", message)
+                    .at(parent_span)
+                    .help(help),
+            );
             self.checker.hierarchy.set_parent(sig, builtin::UNIV);
             return;
         }
@@ -375,7 +389,11 @@ impl World<'_> {
             if !defined {
                 self.check_duplicate_fields(sig, &decl.fields);
             }
-            for field in decl.fields.iter().filter(|field| field.is_defined == defined) {
+            for field in decl
+                .fields
+                .iter()
+                .filter(|field| field.is_defined == defined)
+            {
                 self.refuel();
                 self.resolve_field(module, sig, field);
             }
@@ -416,11 +434,17 @@ impl World<'_> {
         let bound = self.check_bound(&mut cx, &decl.bound);
         let mut bound = self.checker.resolve_set(&bound);
         if decl.is_defined {
-            bound = self.checker.unary(UnaryOp::ExactlyOf, bound, decl.bound.span);
+            bound = self
+                .checker
+                .unary(UnaryOp::ExactlyOf, bound, decl.bound.span);
         }
         let bound = self.default_one(&bound);
         let usable = self.report(&bound) && self.check_field_bound(decl, &bound);
-        let is_private_sig = self.model.sigs.get(sig.index()).is_some_and(|sig| sig.is_private);
+        let is_private_sig = self
+            .model
+            .sigs
+            .get(sig.index())
+            .is_some_and(|sig| sig.is_private);
         let mut ids = Vec::with_capacity(decl.names.len());
         for name in &decl.names {
             if !usable {
@@ -508,7 +532,8 @@ impl World<'_> {
                         continue;
                     };
                     // Twice in one signature has been reported.
-                    if x.sig == y.sig || !x.ty.first_column_overlaps(&self.checker.hierarchy, &y.ty) {
+                    if x.sig == y.sig || !x.ty.first_column_overlaps(&self.checker.hierarchy, &y.ty)
+                    {
                         continue;
                     }
                     let span = |id: &FieldId| self.model.fields.get(id.index()).map(|f| f.span);

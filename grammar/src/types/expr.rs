@@ -5,9 +5,7 @@ use std::rc::Rc;
 use locus_core::{Diagnostic, Span};
 
 use super::product::Type;
-use crate::model::{
-    BinaryOp, Const, FieldId, FuncId, ListOp, Quant, SigId, UnaryOp, VarId,
-};
+use crate::model::{BinaryOp, Const, FieldId, FuncId, ListOp, Quant, SigId, UnaryOp, VarId};
 
 /// A shared expression: choices share their arguments.
 pub(crate) type Rx = Rc<Node>;

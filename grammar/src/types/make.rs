@@ -138,10 +138,11 @@ impl Checker {
         node.size = size;
         if node.errors.is_none() && (node.depth > MAX_DEPTH || node.size > MAX_SIZE) {
             node.kind = Kind::Bad;
-            node.errors = one(
-                type_error(span, "this expression is too large once macros are expanded")
-                    .help("turn macros into `fun` or `pred`, which are not copied"),
-            );
+            node.errors = one(type_error(
+                span,
+                "this expression is too large once macros are expanded",
+            )
+            .help("turn macros into `fun` or `pred`, which are not copied"));
         }
         if node.errors.is_none() && node.ty.is_nothing() {
             node.errors = one(type_error(span, "this expression has no type"));
@@ -173,7 +174,13 @@ impl Checker {
 
     pub(crate) fn field(&self, field: FieldId, span: Span, weight: u32) -> Rx {
         let ty = self.fields.get(field.index()).map(|info| info.ty.clone());
-        self.plain(Kind::Field(field), ty.unwrap_or_default(), span, weight, None)
+        self.plain(
+            Kind::Field(field),
+            ty.unwrap_or_default(),
+            span,
+            weight,
+            None,
+        )
     }
 
     pub(crate) fn var(&self, var: VarId, span: Span) -> Rx {
@@ -225,7 +232,8 @@ impl Checker {
         let found = self.describe(&x.ty);
         self.with_error(
             x,
-            type_error(x.span, "an integer is needed here").label(x.span, format!("this is {found}")),
+            type_error(x.span, "an integer is needed here")
+                .label(x.span, format!("this is {found}")),
         )
     }
 
@@ -306,9 +314,9 @@ impl Checker {
     fn unary_type(&self, op: UnaryOp, sub: &Rx) -> (Type, Option<Diagnostic>) {
         let found = || self.describe(&sub.ty);
         let unless_empty = |ty: Type, message: &str| {
-            let error = ty
-                .is_nothing()
-                .then(|| type_error(sub.span, message).label(sub.span, format!("this is {}", found())));
+            let error = ty.is_nothing().then(|| {
+                type_error(sub.span, message).label(sub.span, format!("this is {}", found()))
+            });
             (ty, error)
         };
         match op {
@@ -323,12 +331,12 @@ impl Checker {
                 sub.ty.transpose(&self.hierarchy),
                 "`~` needs a binary relation",
             ),
-            UnaryOp::Closure => {
-                unless_empty(sub.ty.closure(&self.hierarchy), "`^` needs a binary relation")
-            }
+            UnaryOp::Closure => unless_empty(
+                sub.ty.closure(&self.hierarchy),
+                "`^` needs a binary relation",
+            ),
             UnaryOp::ReflexiveClosure => {
-                let (ty, error) =
-                    unless_empty(sub.ty.extract(2), "`*` needs a binary relation");
+                let (ty, error) = unless_empty(sub.ty.extract(2), "`*` needs a binary relation");
                 match error {
                     Some(error) => (ty, Some(error)),
                     None => (Type::pair(builtin::UNIV), None),
@@ -350,8 +358,12 @@ impl Checker {
 
     pub(crate) fn binary(&self, op: BinaryOp, left: Rx, right: Rx, span: Span) -> Rx {
         // Restricting a field to its own signature is how a name is told from its namesakes.
-        if let (BinaryOp::Domain, Kind::Sig(sig), Kind::Field(field)) = (op, &left.kind, &right.kind)
-            && self.fields.get(field.index()).is_some_and(|f| f.sig == *sig)
+        if let (BinaryOp::Domain, Kind::Sig(sig), Kind::Field(field)) =
+            (op, &left.kind, &right.kind)
+            && self
+                .fields
+                .get(field.index())
+                .is_some_and(|f| f.sig == *sig)
         {
             return right;
         }
@@ -393,7 +405,14 @@ impl Checker {
             Multiplicity::None
         };
         let weight = left.weight + right.weight;
-        self.build(Kind::Binary(op, left, right), ty, span, mult, weight, errors)
+        self.build(
+            Kind::Binary(op, left, right),
+            ty,
+            span,
+            mult,
+            weight,
+            errors,
+        )
     }
 
     fn binary_type(
@@ -406,9 +425,12 @@ impl Checker {
         let h = &self.hierarchy;
         let (a, b) = (&left.ty, &right.ty);
         let both = |symbol: &str| {
-            type_error(span, format!("`{symbol}` needs two relations of the same arity"))
-                .label(left.span, format!("this is {}", self.describe(a)))
-                .label(right.span, format!("this is {}", self.describe(b)))
+            type_error(
+                span,
+                format!("`{symbol}` needs two relations of the same arity"),
+            )
+            .label(left.span, format!("this is {}", self.describe(a)))
+            .label(right.span, format!("this is {}", self.describe(b)))
         };
         let unless_empty = |ty: Type, symbol: &str| {
             let error = ty.is_nothing().then(|| both(symbol));
@@ -460,12 +482,10 @@ impl Checker {
     pub(crate) fn bad_join(&self, left: &Rx, right: &Rx, span: Span) -> Rx {
         let mut errors = join_errors([&left.errors, &right.errors]);
         if errors.is_none() {
-            errors = one(
-                type_error(span, "these cannot be joined")
-                    .label(left.span, format!("this is {}", self.describe(&left.ty)))
-                    .label(right.span, format!("this is {}", self.describe(&right.ty)))
-                    .help("two sets have no join; `->` makes pairs, and `[ ]` calls"),
-            );
+            errors = one(type_error(span, "these cannot be joined")
+                .label(left.span, format!("this is {}", self.describe(&left.ty)))
+                .label(right.span, format!("this is {}", self.describe(&right.ty)))
+                .help("two sets have no join; `->` makes pairs, and `[ ]` calls"));
         }
         self.plain(Kind::BadJoin, Type::empty(), span, 0, errors)
     }
@@ -519,7 +539,9 @@ impl Checker {
 
     fn total_order_error(&self, items: &[Rx], has_errors: bool) -> Option<&'static str> {
         let [elem, first, next] = items else {
-            return Some("`pred/totalOrder` needs three arguments: a set, its first element, its order");
+            return Some(
+                "`pred/totalOrder` needs three arguments: a set, its first element, its order",
+            );
         };
         if has_errors {
             None
@@ -641,8 +663,11 @@ impl Checker {
         }
         let is_set = bound.mult == Multiplicity::Unary && op != UnaryOp::OneOf;
         is_set.then(|| {
-            type_error(bound.span, "each variable of a comprehension or `sum` is one atom")
-                .help("remove the multiplicity")
+            type_error(
+                bound.span,
+                "each variable of a comprehension or `sum` is one atom",
+            )
+            .help("remove the multiplicity")
         })
     }
 
@@ -654,7 +679,11 @@ impl Checker {
         if params.len() != args.len() {
             errors = one(type_error(
                 span,
-                format!("`{name}` takes {} but is given {}", arguments(params.len()), args.len()),
+                format!(
+                    "`{name}` takes {} but is given {}",
+                    arguments(params.len()),
+                    args.len()
+                ),
             ));
         }
         let mut checked = Vec::with_capacity(args.len());
@@ -669,8 +698,9 @@ impl Checker {
             if let (Some(arity), true) = (arity, arg.is_ok())
                 && !arg.ty.has_arity(arity)
             {
-                let error = type_error(arg.span, format!("`{name}` needs {} here", relation(arity)))
-                    .label(arg.span, format!("this is {}", self.describe(&arg.ty)));
+                let error =
+                    type_error(arg.span, format!("`{name}` needs {} here", relation(arity)))
+                        .label(arg.span, format!("this is {}", self.describe(&arg.ty)));
                 errors = join_errors([&errors, &one(error)]);
             }
             checked.push(arg);
@@ -713,7 +743,11 @@ impl Checker {
         let mut error = if args.len() < params.len() {
             type_error(
                 span,
-                format!("`{name}` takes {} but is given {}", arguments(params.len()), args.len()),
+                format!(
+                    "`{name}` takes {} but is given {}",
+                    arguments(params.len()),
+                    args.len()
+                ),
             )
             .help(format!("arguments are given in brackets: `{name}[..]`"))
         } else {
@@ -786,8 +820,9 @@ impl Checker {
                 .collect::<Vec<_>>();
             let first = errors.remove(0);
             let reason = first.as_ref().and_then(|errors| errors.first());
-            let mut error = type_error(span, "this name cannot be used here in any of its meanings")
-                .help(format!("it could mean {}", all.join(", ")));
+            let mut error =
+                type_error(span, "this name cannot be used here in any of its meanings")
+                    .help(format!("it could mean {}", all.join(", ")));
             if let Some(reason) = reason {
                 error = error.label(span, reason.message.clone());
                 error.related.extend(reason.related.iter().cloned());
@@ -809,12 +844,33 @@ enum Class {
 fn class(op: BinaryOp) -> Class {
     use BinaryOp as B;
     match op {
-        B::Mul | B::Div | B::Rem | B::Add | B::Sub | B::Shl | B::Sha | B::Shr | B::Lt | B::Lte
-        | B::Gt | B::Gte | B::NotLt | B::NotLte | B::NotGt | B::NotGte => Class::Integers,
+        B::Mul
+        | B::Div
+        | B::Rem
+        | B::Add
+        | B::Sub
+        | B::Shl
+        | B::Sha
+        | B::Shr
+        | B::Lt
+        | B::Lte
+        | B::Gt
+        | B::Gte
+        | B::NotLt
+        | B::NotLte
+        | B::NotGt
+        | B::NotGte => Class::Integers,
         B::Implies | B::Iff | B::Until | B::Releases | B::Since | B::Triggered => Class::Formulas,
         B::Union | B::Difference | B::Eq | B::NotEq => Class::Either,
-        B::Arrow(..) | B::SeqArrow | B::Join | B::Domain | B::Range | B::Intersect
-        | B::Override | B::In | B::NotIn => Class::Sets,
+        B::Arrow(..)
+        | B::SeqArrow
+        | B::Join
+        | B::Domain
+        | B::Range
+        | B::Intersect
+        | B::Override
+        | B::In
+        | B::NotIn => Class::Sets,
     }
 }
 

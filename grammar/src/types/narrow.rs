@@ -53,8 +53,11 @@ impl Checker {
         let Some(fuel) = self.fuel.checked_sub(1) else {
             return self.with_error(
                 x,
-                type_error(x.span, "this expression has too many readings to try them all")
-                    .help("say which field is meant with `Sig <: field`"),
+                type_error(
+                    x.span,
+                    "this expression has too many readings to try them all",
+                )
+                .help("say which field is meant with `Sig <: field`"),
             );
         };
         self.fuel = fuel;
@@ -108,13 +111,7 @@ impl Checker {
         }
     }
 
-    fn unused_variables(
-        &mut self,
-        quant: Quant,
-        decls: &[XDecl],
-        body: &Rx,
-        warn: bool,
-    ) {
+    fn unused_variables(&mut self, quant: Quant, decls: &[XDecl], body: &Rx, warn: bool) {
         if !warn || quant == Quant::Comprehension {
             return;
         }
@@ -145,8 +142,11 @@ impl Checker {
             UnaryOp::Closure | UnaryOp::ReflexiveClosure => {
                 if !x.ty.join(&self.hierarchy, &x.ty).has_tuple() {
                     self.warn(warn, |c| {
-                        irrelevant(x.span, "the closure adds nothing: nothing can be followed twice")
-                            .label(sub.span, format!("this is {}", c.describe(&sub.ty)))
+                        irrelevant(
+                            x.span,
+                            "the closure adds nothing: nothing can be followed twice",
+                        )
+                        .label(sub.span, format!("this is {}", c.describe(&sub.ty)))
                     });
                 }
                 self.closure_relevance(p, &sub.ty)
@@ -250,7 +250,10 @@ impl Checker {
                 args.iter().map(|_| all.clone()).collect()
             }
             ListOp::TotalOrder => {
-                let set = args.first().map(|arg| arg.ty.extract(1)).unwrap_or_default();
+                let set = args
+                    .first()
+                    .map(|arg| arg.ty.extract(1))
+                    .unwrap_or_default();
                 let pairs = set.product(&self.hierarchy, &set);
                 vec![set.clone(), set, pairs]
             }
@@ -279,7 +282,9 @@ impl Checker {
             });
             for (x, wanted) in [then, other].into_iter().zip(&wanted) {
                 if x.ty.has_tuple() && !wanted.has_tuple() {
-                    self.warn(warn, |_| irrelevant(x.span, "this branch contributes nothing"));
+                    self.warn(warn, |_| {
+                        irrelevant(x.span, "this branch contributes nothing")
+                    });
                 }
             }
         }
@@ -307,10 +312,22 @@ impl Checker {
     ) -> Rx {
         use BinaryOp as B;
         let (a, b) = match op {
-            B::Mul | B::Div | B::Rem | B::Add | B::Sub | B::Shl | B::Sha | B::Shr | B::Lt
-            | B::Lte | B::Gt | B::Gte | B::NotLt | B::NotLte | B::NotGt | B::NotGte => {
-                (Type::value(), Type::value())
-            }
+            B::Mul
+            | B::Div
+            | B::Rem
+            | B::Add
+            | B::Sub
+            | B::Shl
+            | B::Sha
+            | B::Shr
+            | B::Lt
+            | B::Lte
+            | B::Gt
+            | B::Gte
+            | B::NotLt
+            | B::NotLte
+            | B::NotGt
+            | B::NotGte => (Type::value(), Type::value()),
             B::Implies | B::Iff | B::Until | B::Releases | B::Since | B::Triggered => {
                 (Type::formula(), Type::formula())
             }
@@ -459,7 +476,8 @@ impl Checker {
                         continue;
                     }
                     let columns = |from: usize, to: usize| useful.get(from..to).unwrap_or(&[]);
-                    let before: Product = columns(0, split).iter().copied().chain([middle]).collect();
+                    let before: Product =
+                        columns(0, split).iter().copied().chain([middle]).collect();
                     let after: Product = std::iter::once(middle)
                         .chain(columns(split, useful.len()).iter().copied())
                         .collect();
@@ -484,7 +502,13 @@ impl Checker {
     }
 
     /// Of `set <: relation` (or `relation :> set`), what is relevant of the set and of the relation.
-    fn restriction_relevance(&self, set: &Type, relation: &Type, p: &Type, first: bool) -> (Type, Type) {
+    fn restriction_relevance(
+        &self,
+        set: &Type,
+        relation: &Type,
+        p: &Type,
+        first: bool,
+    ) -> (Type, Type) {
         let h = &self.hierarchy;
         let (mut sets, mut relations) = (Union::default(), Union::default());
         for s in set.products() {
@@ -521,7 +545,8 @@ impl Checker {
                     if useful.first().is_none_or(|sig| *sig == builtin::NONE) {
                         continue;
                     }
-                    let (Some(before), Some(after)) = (useful.get(..x.len()), useful.get(x.len()..))
+                    let (Some(before), Some(after)) =
+                        (useful.get(..x.len()), useful.get(x.len()..))
                     else {
                         continue;
                     };
@@ -624,8 +649,14 @@ impl Checker {
         let all = list_reasons(readings);
         self.bad(
             span,
-            type_error(span, format!("no meaning of this name fits: {} is needed", self.describe(t)))
-                .label(span, format!("could be {all}")),
+            type_error(
+                span,
+                format!(
+                    "no meaning of this name fits: {} is needed",
+                    self.describe(t)
+                ),
+            )
+            .label(span, format!("could be {all}")),
         )
     }
 

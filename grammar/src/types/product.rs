@@ -27,7 +27,9 @@ fn is_empty(product: &Product) -> bool {
 }
 
 fn is_sub(hierarchy: &Hierarchy, a: &Product, b: &Product) -> bool {
-    a.iter().zip(b.iter()).all(|(a, b)| hierarchy.is_sub(*a, *b))
+    a.iter()
+        .zip(b.iter())
+        .all(|(a, b)| hierarchy.is_sub(*a, *b))
 }
 
 fn none(arity: usize) -> Product {
