@@ -7,6 +7,8 @@ pub mod ast;
 pub mod library;
 pub mod model;
 mod parse;
+mod precedence;
+pub mod print;
 mod resolve;
 mod types;
 

@@ -273,6 +273,18 @@ pub enum Mult {
     One,
 }
 
+impl Mult {
+    /// Its keyword.
+    pub fn word(self) -> &'static str {
+        match self {
+            Mult::Set => "set",
+            Mult::Some => "some",
+            Mult::Lone => "lone",
+            Mult::One => "one",
+        }
+    }
+}
+
 /// Declarations that share a bound: `disj a, b: e`.
 #[derive(Clone, Debug)]
 pub struct Decl {

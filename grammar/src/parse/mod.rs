@@ -4,6 +4,7 @@
 //! comments ([`scan`]); each paragraph is then parsed on its own by the grammar in `alloy.pest`.
 //! So a mistake costs the paragraph it is in, and every other paragraph is still read.
 
+mod commands;
 mod expressions;
 mod operators;
 mod paragraphs;
@@ -15,10 +16,6 @@ use pest::Parser as _;
 
 use crate::ast::Module;
 
-#[expect(
-    missing_docs,
-    reason = "the derive makes one undocumented variant per grammar rule"
-)]
 mod grammar {
     #[derive(pest_derive::Parser)]
     #[grammar = "alloy.pest"]
@@ -26,7 +23,7 @@ mod grammar {
 }
 
 use grammar::{AlloyParser, Rule};
-pub(crate) use scan::{Token, TokenKind, tokens};
+pub(crate) use scan::tokens;
 
 type Pair<'a> = pest::iterators::Pair<'a, Rule>;
 

@@ -14,31 +14,7 @@ use super::expressions::Node;
 use super::paragraphs::Children;
 use super::{Builder, Built, MAX_DEPTH, Pair, Rule, error_with_help, unexpected};
 use crate::ast::{BinaryOp, CompareOp, Decl, Expr, ExprKind, Mult, Name, NaryOp, Quant, UnaryOp};
-
-/// Binding strength.
-mod level {
-    pub(super) const LOOSEST: u8 = 1;
-    pub(super) const THEN: u8 = 1;
-    pub(super) const OR: u8 = 2;
-    pub(super) const IFF: u8 = 3;
-    pub(super) const IMPLIES: u8 = 4;
-    pub(super) const AND: u8 = 5;
-    pub(super) const TEMPORAL: u8 = 6;
-    pub(super) const NOT: u8 = 7;
-    pub(super) const COMPARE: u8 = 8;
-    pub(super) const SHIFT: u8 = 9;
-    pub(super) const ADD: u8 = 10;
-    pub(super) const MUL: u8 = 11;
-    pub(super) const COUNT: u8 = 12;
-    pub(super) const OVERRIDE: u8 = 13;
-    pub(super) const INTERSECT: u8 = 14;
-    pub(super) const ARROW: u8 = 15;
-    pub(super) const DOMAIN: u8 = 16;
-    pub(super) const RANGE: u8 = 17;
-    pub(super) const JOIN: u8 = 18;
-    pub(super) const PRIME: u8 = 20;
-    pub(super) const UNARY: u8 = 21;
-}
+use crate::precedence as level;
 
 enum Operator {
     Binary(BinaryOp),
@@ -84,7 +60,7 @@ impl<'a> Climber<'_, 'a> {
         }
         let (mut left, closed) = self.operand(whole, tight, depth)?;
         if closed {
-            return self.nothing_after(left);
+            self.nothing_after()?;
         }
         while let Some(part) = self.parts.peek() {
             let part = part.clone();
@@ -116,22 +92,20 @@ impl<'a> Climber<'_, 'a> {
         Ok(left)
     }
 
-    /// A quantifier with a block as its body is complete: no operator applies to it.
-    fn nothing_after(&mut self, node: Node) -> Built<Node> {
-        match self.parts.peek() {
-            Some(part) if part.as_str().trim_end() != "else" && !part.as_str().starts_with(';') => {
-                let span = self.builder.trimmed(part);
-                error_with_help(
-                    span,
-                    format!(
-                        "`{}` after a quantifier or `let` with a block",
-                        part.as_str().trim_end()
-                    ),
-                    "put parentheses around the quantifier or `let`",
-                )
-            }
-            _ => Ok(node),
+    /// A quantifier with a block as its body is complete: only `;` and `else` may follow.
+    fn nothing_after(&mut self) -> Built<()> {
+        let Some(part) = self.parts.peek() else {
+            return Ok(());
+        };
+        let word = part.as_str().trim_end();
+        if matches!(word, "else" | ";") {
+            return Ok(());
         }
+        error_with_help(
+            self.builder.trimmed(part),
+            format!("`{word}` after a quantifier or `let` with a block"),
+            "put parentheses around the quantifier or `let`",
+        )
     }
 
     fn join(&mut self, whole: &Pair<'a>, left: Node, depth: u32) -> Built<Node> {
@@ -243,7 +217,7 @@ impl<'a> Climber<'_, 'a> {
         };
         match part.as_rule() {
             Rule::binder => self.binder(whole, part, depth),
-            Rule::prefix | Rule::multiplicity => {
+            Rule::prefix | Rule::multiplicity | Rule::plain_sum => {
                 let node = self.prefix(whole, &part, tight, depth)?;
                 Ok((node, false))
             }

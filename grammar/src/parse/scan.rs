@@ -47,10 +47,6 @@ impl Token<'_> {
             TokenKind::LineComment | TokenKind::BlockComment | TokenKind::OpenComment
         )
     }
-
-    pub(crate) fn end(&self) -> usize {
-        self.start + self.text.len()
-    }
 }
 
 /// One paragraph of the file.

@@ -1,8 +1,6 @@
 //! Predicates, functions, facts and assertions.
 
-use std::collections::HashMap;
-
-use locus_core::{Diagnostic, Span};
+use locus_core::Diagnostic;
 
 use super::check::Context;
 use super::modules::RawDecl;

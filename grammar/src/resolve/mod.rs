@@ -4,11 +4,14 @@
 //! fields their bounds, functions their parameters, and only then is any body looked at. Each step
 //! goes on after an error as far as it can, so that all are reported together.
 
+mod apply;
 mod arena;
 mod check;
 mod commands;
 mod emit;
+mod fields;
 mod funcs;
+mod merge;
 mod modules;
 mod names;
 mod sigs;
