@@ -1,0 +1,124 @@
+//! The solver against the evaluator that tries every instance.
+
+use std::collections::HashSet;
+
+use proptest::prelude::*;
+
+use crate::evaluate::{EvaluateError, Evaluator};
+use crate::problem::Problem;
+use crate::random::{self, Flavour};
+use crate::search::{Error, Instance, Options, Outcome, Overflow, Search, SolverKind};
+
+/// The instances of a problem by trying all; `None` when something cannot be evaluated.
+fn brute_force(problem: &Problem, overflow: Overflow) -> Option<Vec<Instance>> {
+    let mut found = Vec::new();
+    for candidate in random::candidates(problem) {
+        let mut evaluator = Evaluator::new(problem, &candidate).with_overflow(overflow);
+        match evaluator.is_instance() {
+            Ok(true) => found.push(candidate),
+            Ok(false) => {}
+            Err(EvaluateError::HigherOrder(_)) => return None,
+            Err(error) => panic!("{error:?}"),
+        }
+    }
+    Some(found)
+}
+
+fn search_all(problem: &Problem, options: &Options) -> Result<Vec<Instance>, Error> {
+    let mut search = Search::new(problem, options)?;
+    let mut found = Vec::new();
+    loop {
+        match search.next()? {
+            Outcome::Sat(instance) => found.push(instance),
+            Outcome::Unsat => return Ok(found),
+            Outcome::Unknown(reason) => panic!("{reason}"),
+        }
+        assert!(found.len() < 1 << 16, "instances repeat");
+    }
+}
+
+/// The values of the relations that constraints mention, by which instances are told apart.
+fn values(problem: &Problem, instances: &[Instance]) -> HashSet<Vec<Vec<u64>>> {
+    // The solver leaves what nobody mentions at its lower bound.
+    let mentioned = crate::search::mentioned_relations(problem);
+    instances
+        .iter()
+        .map(|instance| {
+            instance
+                .relations
+                .iter()
+                .zip(&mentioned)
+                .filter(|(_, mentioned)| **mentioned)
+                .map(|(value, _)| value.indices().to_vec())
+                .collect()
+        })
+        .collect()
+}
+
+fn agrees(bytes: &[u8], flavour: Flavour, overflow: Overflow) {
+    let problem = random::problem(bytes, flavour);
+    let Some(expected) = brute_force(&problem, overflow) else {
+        return;
+    };
+    let expected = values(&problem, &expected);
+    for &solver in SolverKind::ALL {
+        for skolem_depth in [0, 1, 3] {
+            let all = Options {
+                solver,
+                symmetry: 0,
+                fix_orders: false,
+                skolem_depth,
+                overflow,
+                ..Options::default()
+            };
+            let found = match search_all(&problem, &all) {
+                Err(Error::HigherOrder { .. }) if flavour.higher_order => continue,
+                found => found.unwrap(),
+            };
+            assert_eq!(values(&problem, &found), expected, "all instances");
+
+            let few = Options {
+                symmetry: 20,
+                fix_orders: true,
+                ..all
+            };
+            let found = search_all(&problem, &few).unwrap();
+            let found = values(&problem, &found);
+            assert!(found.is_subset(&expected));
+            assert_eq!(
+                found.is_empty(),
+                expected.is_empty(),
+                "verdict with symmetry"
+            );
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, max_shrink_iters: 4000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn relational_problems(bytes in random::bytes()) {
+        agrees(&bytes, Flavour::default(), Overflow::Forbid);
+    }
+
+    #[test]
+    fn higher_order_problems(bytes in random::bytes()) {
+        agrees(&bytes, Flavour { higher_order: true, ..Flavour::default() }, Overflow::Forbid);
+    }
+
+    #[test]
+    fn orders(bytes in random::bytes()) {
+        agrees(&bytes, Flavour { orders: true, ..Flavour::default() }, Overflow::Forbid);
+    }
+
+    #[test]
+    fn integers_that_wrap(bytes in random::bytes()) {
+        agrees(&bytes, Flavour { integers: true, ..Flavour::default() }, Overflow::Wrap);
+    }
+
+    #[test]
+    fn integers_that_must_not_overflow(bytes in random::bytes()) {
+        agrees(&bytes, Flavour { integers: true, ..Flavour::default() }, Overflow::Forbid);
+    }
+}
