@@ -25,3 +25,5 @@ mod translate;
 mod agreement;
 #[cfg(test)]
 mod random;
+#[cfg(test)]
+mod show;
