@@ -169,7 +169,8 @@ impl<'p> Skolemizer<'p> {
                 self.domains.truncate(domains_before);
                 return None;
             };
-            ranges.push(self.terms.subset(applied, decl.bound));
+            let range = self.range(decl);
+            ranges.push(self.terms.subset(applied, range));
             match decl.mult {
                 Mult::Set => {}
                 Mult::Some => ranges.push(self.terms.some(applied)),
@@ -183,6 +184,24 @@ impl<'p> Skolemizer<'p> {
             self.rewriter.push(decl.var, applied);
         }
         Some(ranges)
+    }
+
+    /// The values that a variable may have. Overflow in a bound is of no account when the variable
+    /// is grounded; a comprehension makes it so for its skolem too.
+    fn range(&mut self, decl: Decl) -> Expr {
+        if !self.scope.expr(&self.terms, decl.bound).arithmetic {
+            return decl.bound;
+        }
+        let arity = self.terms.var_arity(decl.var);
+        let name = self.terms.var_name(decl.var).to_string();
+        let var = self.terms.fresh_var(name, arity);
+        let any = Decl {
+            var,
+            mult: Mult::One,
+            bound: decl.bound,
+        };
+        let truth = self.terms.truth();
+        self.terms.comprehension(vec![any], truth)
     }
 
     /// Adds the relation of a variable; returns it and its value for the universals around it.
