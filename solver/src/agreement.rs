@@ -7,8 +7,8 @@ use proptest::prelude::*;
 use crate::evaluate::{EvaluateError, Evaluator};
 use crate::problem::Problem;
 use crate::random::{self, Flavour};
-use crate::show;
 use crate::search::{Error, Instance, Options, Outcome, Overflow, Search, SolverKind};
+use crate::show;
 
 /// The instances of a problem by trying all; `None` when something cannot be evaluated.
 fn brute_force(problem: &Problem, overflow: Overflow) -> Option<Vec<Instance>> {
@@ -138,5 +138,107 @@ proptest! {
     #[test]
     fn integers_that_must_not_overflow(bytes in random::bytes()) {
         agrees(&bytes, Flavour { integers: true, ..Flavour::default() }, Overflow::Forbid);
+    }
+}
+
+/// The constraints of a problem, those at `kept` only.
+fn restricted(problem: &Problem, kept: &[usize]) -> Problem {
+    let mut problem = problem.clone();
+    problem.constraints = kept
+        .iter()
+        .map(|&at| problem.constraints[at].clone())
+        .collect();
+    problem
+}
+
+fn core_is_minimal(bytes: &[u8]) {
+    let mut problem = random::problem(bytes, Flavour::default());
+    // Single conjuncts, so that there is something to leave out.
+    let parts: Vec<_> = problem
+        .constraints
+        .iter()
+        .flat_map(
+            |constraint| match problem.terms.formula(constraint.formula) {
+                crate::problem::FormulaNode::And(parts) => parts.clone(),
+                _ => vec![constraint.formula],
+            },
+        )
+        .collect();
+    problem.constraints.clear();
+    for part in parts {
+        problem.require(part, "part", None);
+    }
+    for &solver in SolverKind::ALL {
+        let options = Options {
+            solver,
+            ..Options::default()
+        };
+        let mut search = Search::new(&problem, &options).unwrap();
+        if search.next().unwrap() != Outcome::Unsat {
+            assert!(matches!(search.core(), Err(Error::Misuse(_))));
+            continue;
+        }
+        let core = search.core().unwrap();
+        assert!(core.minimal);
+        let core = core.constraints;
+        assert!(
+            brute_force(&restricted(&problem, &core), Overflow::Forbid)
+                .unwrap()
+                .is_empty(),
+            "the core has an instance"
+        );
+        for left_out in &core {
+            let rest: Vec<usize> = core.iter().copied().filter(|at| at != left_out).collect();
+            assert!(
+                !brute_force(&restricted(&problem, &rest), Overflow::Forbid)
+                    .unwrap()
+                    .is_empty(),
+                "the core is not minimal"
+            );
+        }
+    }
+}
+
+fn smallest_is_smallest(bytes: &[u8]) {
+    let problem = random::problem(bytes, Flavour::default());
+    let size =
+        |instance: &Instance| -> usize { instance.relations.iter().map(|value| value.len()).sum() };
+    let expected = brute_force(&problem, Overflow::Forbid)
+        .unwrap()
+        .iter()
+        .map(size)
+        .min();
+    for &solver in SolverKind::ALL {
+        let options = Options {
+            solver,
+            symmetry: 0,
+            skolem_depth: 0,
+            ..Options::default()
+        };
+        let mut search = Search::new(&problem, &options).unwrap();
+        match search.smallest().unwrap() {
+            Outcome::Sat(instance) if instance.skolems.is_empty() => {
+                assert_eq!(Some(size(&instance)), expected);
+                let again = search.next().unwrap();
+                assert_ne!(again, Outcome::Sat(instance));
+            }
+            Outcome::Sat(_) => assert!(expected.is_some()),
+            outcome => {
+                assert_eq!(outcome, Outcome::Unsat);
+                assert_eq!(expected, None);
+            }
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn cores(bytes in random::bytes()) {
+        core_is_minimal(&bytes);
+    }
+
+    #[test]
+    fn smallest_instances(bytes in random::bytes()) {
+        smallest_is_smallest(&bytes);
     }
 }

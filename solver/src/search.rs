@@ -2,7 +2,11 @@
 
 mod options;
 mod outcome;
+mod overflow;
 mod prepare;
+mod proof;
+mod smallest;
+mod unsat_core;
 
 use std::time::{Duration, Instant};
 
@@ -25,9 +29,16 @@ pub struct Search<'p> {
     /// The variables of the bits of relations that are not known.
     primary: Vec<i32>,
     stats: Stats,
+    /// Whether the first answer was an instance.
     verdict: Option<bool>,
-    /// The last instance, until it is blocked.
+    /// Whether there is an instance to be excluded before the next question.
     found: bool,
+    /// The values of the primary variables in it.
+    blocked_values: Vec<bool>,
+    /// The instance found last.
+    last: Option<Instance>,
+    /// The last variable that the solver knows.
+    last_var: i32,
 }
 
 /// Feeds clauses to a solver and counts them.
@@ -92,6 +103,9 @@ impl<'p> Search<'p> {
             stats,
             verdict: None,
             found: false,
+            blocked_values: Vec::new(),
+            last: None,
+            last_var: i32::try_from(written.numbering.count()).unwrap_or(i32::MAX),
         })
     }
 
@@ -124,9 +138,15 @@ impl<'p> Search<'p> {
             Answer::Unknown(reason) => Ok(Outcome::Unknown(reason)),
             Answer::Sat => {
                 self.verdict.get_or_insert(true);
-                self.found = true;
                 let instance = self.decode();
                 self.check(&instance)?;
+                self.found = true;
+                self.blocked_values = self
+                    .primary
+                    .iter()
+                    .map(|&var| self.solver.value(var))
+                    .collect();
+                self.last = Some(instance.clone());
                 Ok(Outcome::Sat(instance))
             }
         }
@@ -138,9 +158,18 @@ impl<'p> Search<'p> {
         let block: Vec<i32> = self
             .primary
             .iter()
-            .map(|&var| if self.solver.value(var) { -var } else { var })
+            .zip(&self.blocked_values)
+            .map(|(&var, &value)| if value { -var } else { var })
             .collect();
         self.solver.add_clause(&block);
+    }
+
+    fn require_unsat(&self) -> Result<(), Error> {
+        match self.verdict {
+            Some(false) => Ok(()),
+            Some(true) => Err(Error::Misuse("there is an instance")),
+            None => Err(Error::Misuse("nothing was searched for yet")),
+        }
     }
 
     fn decode(&self) -> Instance {

@@ -94,7 +94,11 @@ pub(crate) fn formula(terms: &Terms, f: Formula) -> String {
         FormulaNode::Equal(a, b) => exprs(terms, &[*a, *b], " = "),
         FormulaNode::Count(a, count) => format!("{count:?} {}", expr(terms, *a)),
         FormulaNode::Quant(quant, d, body) => {
-            format!("({quant:?} {} | {})", decls(terms, d), formula(terms, *body))
+            format!(
+                "({quant:?} {} | {})",
+                decls(terms, d),
+                formula(terms, *body)
+            )
         }
         FormulaNode::IntCmp(cmp, a, b) => {
             format!("({} {cmp:?} {})", int(terms, *a), int(terms, *b))
