@@ -25,6 +25,19 @@ pub struct Int(u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Var(u32);
 
+macro_rules! indexed {
+    ($($id:ident),*) => {$(
+        impl $id {
+            /// Its place among its kind, for tables.
+            pub(crate) fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+    )*};
+}
+
+indexed!(Expr, Formula, Int, Var);
+
 /// How many values a declared variable or an expression has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Mult {
@@ -282,6 +295,11 @@ impl Terms {
     /// Number of columns of the values of a variable.
     pub fn var_arity(&self, var: Var) -> Arity {
         self.vars[var.0 as usize].arity
+    }
+
+    /// Number of variables.
+    pub(crate) fn var_count(&self) -> usize {
+        self.vars.len()
     }
 
     /// A fresh variable.
