@@ -392,8 +392,9 @@ impl Circuit {
     pub(crate) fn full_adder(&mut self, a: Lit, b: Lit, c: Lit) -> (Lit, Lit) {
         let half = self.xor(a, b);
         let sum = self.xor(half, c);
-        // Where the two differ the carry is the third, otherwise it is either of them.
-        let carry = self.ite(half, c, a);
+        let both = self.and(a, b);
+        let third = self.and(c, half);
+        let carry = self.or(both, third);
         (sum, carry)
     }
 

@@ -253,6 +253,15 @@ impl<S: ClauseSink> Writer<'_, S> {
                         self.clause(&[var], [!c, !t]);
                         self.clause(&[var], [c, !e]);
                     }
+                    // Implied by the two above, and the only one of them that propagates while the
+                    // condition is open; of an equivalence it says nothing.
+                    if t != !e {
+                        if direction == POSITIVE {
+                            self.clause(&[-var], [t, e]);
+                        } else {
+                            self.clause(&[var], [!t, !e]);
+                        }
+                    }
                 }
             }
         }

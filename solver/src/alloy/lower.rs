@@ -469,14 +469,14 @@ impl<'a> Lowering<'a> {
                 let no_atoms = operands.first().is_some_and(|elem| {
                     matches!(elem.kind, ExprKind::Sig(id) if self.model.sig(id).children.is_empty())
                 });
-                match sets.as_slice() {
+                match *sets.as_slice() {
                     // Alloy demands a first element of a signature, and nothing of an empty union.
-                    &[elem, ..]
+                    [elem, ..]
                         if no_atoms && matches!(self.terms().expr(elem), ExprNode::None(_)) =>
                     {
                         Ok(self.terms().falsity())
                     }
-                    &[elem, first, next] => Ok(self.terms().total_order(elem, first, next)),
+                    [elem, first, next] => Ok(self.terms().total_order(elem, first, next)),
                     _ => Ok(self.terms().falsity()),
                 }
             }

@@ -23,6 +23,9 @@ impl Callbacks for Watch {
 }
 
 /// CaDiCaL.
+///
+/// It tries a variable first as true, which suits a relation badly: most tuples are not in it. The
+/// binding has no option for that, so every literal goes in and comes out negated.
 pub(crate) struct Cadical {
     solver: Solver<Watch>,
 }
@@ -37,7 +40,7 @@ impl Cadical {
 
 impl SatSolver for Cadical {
     fn add_clause(&mut self, clause: &[i32]) {
-        self.solver.add_clause(clause.iter().copied());
+        self.solver.add_clause(clause.iter().map(|&lit| -lit));
     }
 
     fn solve(&mut self, assumptions: &[i32], limits: &Limits) -> Answer {
@@ -49,7 +52,7 @@ impl SatSolver for Cadical {
             limits: limits.clone(),
             stopped: None,
         }));
-        let answer = self.solver.solve_with(assumptions.iter().copied());
+        let answer = self.solver.solve_with(assumptions.iter().map(|&lit| -lit));
         let stopped = self
             .solver
             .get_callbacks()
@@ -66,10 +69,10 @@ impl SatSolver for Cadical {
     }
 
     fn value(&self, var: i32) -> bool {
-        self.solver.value(var) == Some(true)
+        self.solver.value(var) == Some(false)
     }
 
     fn failed(&self, assumption: i32) -> bool {
-        self.solver.failed(assumption)
+        self.solver.failed(-assumption)
     }
 }

@@ -282,22 +282,23 @@ impl<'p> Preparation<'p> {
             return;
         }
         let relations = self.problem.relations.iter();
-        let mut open: Vec<(usize, &str, &Matrix)> = relations
-            .map(|relation| (relation.upper.arity(), relation.name.as_str()))
+        // As in Kodkod, relations of few columns come first, and of these the skolem constants:
+        // they are small, and what refutes a claim is mostly said of them.
+        let mut open: Vec<((usize, bool, &str), &Matrix)> = relations
+            .map(|relation| (relation.upper.arity(), true, relation.name.as_str()))
             .chain(
                 skolems
                     .iter()
                     .zip(names)
-                    .map(|(skolem, name)| (skolem.arity, name.as_str())),
+                    .map(|(skolem, name)| (skolem.arity, false, name.as_str())),
             )
             .zip(matrices)
             .filter(|(_, matrix)| !matrix.is_constant())
-            .map(|((arity, name), matrix)| (arity, name, matrix))
             .collect();
-        open.sort_by_key(|entry| (entry.0, entry.1));
+        open.sort_by_key(|entry| entry.0);
         let open: Vec<Open> = open
             .into_iter()
-            .map(|(arity, _, matrix)| Open { arity, matrix })
+            .map(|((arity, ..), matrix)| Open { arity, matrix })
             .collect();
         let predicate = symmetry::predicate(
             circuit,
