@@ -1,5 +1,7 @@
 //! The search for instances of a problem.
 
+#[cfg(test)]
+mod drat;
 mod options;
 mod outcome;
 mod overflow;

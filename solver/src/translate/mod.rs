@@ -108,9 +108,13 @@ impl<'p> Translator<'p> {
         }
     }
 
-    /// The matrix of a relation.
-    pub(crate) fn relation(&self, index: usize) -> Option<&Rc<Matrix>> {
-        self.relations.get(index)
+    /// Forgets where it was when a translation failed.
+    pub(crate) fn reset(&mut self) {
+        self.env.fill(None);
+        self.bound = 0;
+        self.int_binders.clear();
+        self.negated = false;
+        self.depth = 0;
     }
 
     fn ops(&mut self) -> Ops<'_> {
