@@ -76,7 +76,9 @@ fn agrees(bytes: &[u8], flavour: Flavour, overflow: Overflow) {
             let most = 300.max(expected.len() + 2);
             let found = match search_for(&problem, &options, most) {
                 Err(Error::HigherOrder { .. }) if flavour.higher_order => continue,
-                found => found.unwrap(),
+                found => found.unwrap_or_else(|error| {
+                    panic!("{error}\n{}", show::problem(&problem));
+                }),
             };
             let skolemized = found.iter().any(|instance| !instance.skolems.is_empty());
             if !skolemized {

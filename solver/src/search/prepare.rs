@@ -89,6 +89,9 @@ impl<'p> Preparation<'p> {
         for (formula, _) in &mut formulas {
             *formula = miniscoper.formula(*formula);
         }
+        for (formula, _) in &formulas {
+            scope.count_uses(&terms, *formula);
+        }
 
         let mut circuit = Circuit::new();
         let mut inputs = Vec::new();
