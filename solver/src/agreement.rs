@@ -76,7 +76,9 @@ fn agrees(bytes: &[u8], flavour: Flavour, overflow: Overflow) {
             let most = 300.max(expected.len() + 2);
             let found = match search_for(&problem, &options, most) {
                 Err(Error::HigherOrder { .. }) if flavour.higher_order => continue,
-                found => found.unwrap(),
+                found => found.unwrap_or_else(|error| {
+                    panic!("{error}\n{}", show::problem(&problem));
+                }),
             };
             let skolemized = found.iter().any(|instance| !instance.skolems.is_empty());
             if !skolemized {
@@ -241,4 +243,93 @@ proptest! {
     fn smallest_instances(bytes in random::bytes()) {
         smallest_is_smallest(&bytes);
     }
+}
+
+/// `pigeons` each in one of `holes`, no two in the same.
+pub(crate) fn pigeonhole(pigeons: u32, holes: u32) -> Problem {
+    use crate::problem::{Atom, Decl, Mult, Quant, TupleSet, Universe};
+    let names = (0..pigeons)
+        .map(|i| format!("pigeon{i}"))
+        .chain((0..holes).map(|i| format!("hole{i}")));
+    let universe = Universe::new(names.collect());
+    let pigeon = TupleSet::unary(&universe, (0..pigeons).map(Atom));
+    let hole = TupleSet::unary(&universe, (pigeons..pigeons + holes).map(Atom));
+    let pairs = pigeon.product(&hole).unwrap();
+    let none = TupleSet::empty(2, &universe).unwrap();
+    let mut problem = Problem::new(universe);
+    let pigeon = problem.add_relation("Pigeon", pigeon.clone(), pigeon);
+    let hole = problem.add_relation("Hole", hole.clone(), hole);
+    let nest = problem.add_relation("nest", none, pairs);
+    let [pigeon, hole, nest] = [pigeon, hole, nest].map(|id| problem.relation_expr(id));
+    let terms = &mut problem.terms;
+    let var = terms.fresh_var("p", 1);
+    let p = terms.var(var);
+    let of_p = terms.join(p, nest);
+    let housed = terms.one(of_p);
+    let decl = Decl {
+        var,
+        mult: Mult::One,
+        bound: pigeon,
+    };
+    let all_housed = terms.quant(Quant::All, vec![decl], housed);
+    let var = terms.fresh_var("h", 1);
+    let h = terms.var(var);
+    let in_h = terms.join(nest, h);
+    let alone = terms.lone(in_h);
+    let decl = Decl {
+        var,
+        mult: Mult::One,
+        bound: hole,
+    };
+    let all_alone = terms.quant(Quant::All, vec![decl], alone);
+    problem.require(all_housed, "each pigeon has a hole", None);
+    problem.require(all_alone, "no hole has two", None);
+    problem
+}
+
+#[test]
+fn pigeons_need_holes() {
+    for &solver in SolverKind::ALL {
+        let options = Options {
+            solver,
+            ..Options::default()
+        };
+        let problem = pigeonhole(6, 5);
+        let mut search = Search::new(&problem, &options).unwrap();
+        assert_eq!(search.next().unwrap(), Outcome::Unsat);
+        assert_eq!(search.core().unwrap().constraints, vec![0, 1]);
+        let problem = pigeonhole(5, 5);
+        let mut search = Search::new(&problem, &options).unwrap();
+        assert!(matches!(search.next().unwrap(), Outcome::Sat(_)));
+    }
+}
+
+#[test]
+fn a_deadline_gives_unknown() {
+    use std::time::{Duration, Instant};
+    for &solver in SolverKind::ALL {
+        let mut options = Options {
+            solver,
+            symmetry: 0,
+            ..Options::default()
+        };
+        options.limits.deadline = Some(Instant::now() + Duration::from_millis(300));
+        let problem = pigeonhole(14, 13);
+        let outcome = Search::new(&problem, &options).and_then(|mut search| search.next());
+        assert_eq!(
+            outcome,
+            Ok(Outcome::Unknown(crate::limits::Reason::Time)),
+            "{}",
+            solver.name()
+        );
+    }
+}
+
+#[test]
+fn a_memory_limit_is_an_error_of_its_own() {
+    let mut options = Options::default();
+    options.limits.memory = Some(10_000);
+    let problem = pigeonhole(30, 30);
+    let outcome = Search::new(&problem, &options).and_then(|mut search| search.next());
+    assert_eq!(outcome, Err(Error::Limit(crate::limits::Reason::Memory)));
 }

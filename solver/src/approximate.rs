@@ -4,13 +4,14 @@ use rustc_hash::FxHashMap;
 
 use crate::problem::{Expr, ExprNode, Problem, Terms, Var};
 use crate::sets::{self, Space};
+use crate::tighten::Bounds;
 
 /// What is needed to bound an expression from above.
 pub(crate) struct Approximator<'a> {
     pub(crate) problem: &'a Problem,
     pub(crate) terms: &'a Terms,
-    /// Upper bounds of relations that are not in the problem, by their place after those that are.
-    pub(crate) extra: &'a [Vec<u64>],
+    /// The bounds of the relations, those of skolems last.
+    pub(crate) bounds: &'a [Bounds],
     pub(crate) space: Space,
 }
 
@@ -19,18 +20,11 @@ impl Approximator<'_> {
     pub(crate) fn expr(&self, expr: Expr, env: &mut FxHashMap<Var, Vec<u64>>) -> Vec<u64> {
         let atoms = self.problem.universe.len();
         match self.terms.expr(expr) {
-            ExprNode::Relation(id) => {
-                let index = id.0 as usize;
-                let known = self.problem.relations.len();
-                match self.problem.relations.get(index) {
-                    Some(relation) => relation.upper.indices().to_vec(),
-                    None => index
-                        .checked_sub(known)
-                        .and_then(|at| self.extra.get(at))
-                        .cloned()
-                        .unwrap_or_default(),
-                }
-            }
+            ExprNode::Relation(id) => self
+                .bounds
+                .get(id.0 as usize)
+                .map(|bounds| bounds.1.clone())
+                .unwrap_or_default(),
             ExprNode::Var(var) => env.get(var).cloned().unwrap_or_else(|| {
                 // Nothing is known of a variable from outside: any tuple.
                 (0..self.space.size(self.terms.var_arity(*var))).collect()
@@ -64,8 +58,8 @@ impl Approximator<'_> {
             ExprNode::Difference(a, b) => {
                 let left = self.expr(*a, env);
                 match self.terms.expr(*b) {
-                    ExprNode::Relation(id) => match self.problem.relations.get(id.0 as usize) {
-                        Some(relation) => sets::difference(&left, relation.lower.indices()),
+                    ExprNode::Relation(id) => match self.bounds.get(id.0 as usize) {
+                        Some(bounds) => sets::difference(&left, &bounds.0),
                         None => left,
                     },
                     _ => left,

@@ -19,6 +19,7 @@ pub mod search;
 mod sets;
 mod skolem;
 mod symmetry;
+mod tighten;
 mod translate;
 
 #[cfg(test)]

@@ -73,10 +73,6 @@ impl Budget {
         }
     }
 
-    pub(crate) fn limits(&self) -> &Limits {
-        &self.limits
-    }
-
     /// Counts `work` units and says when to stop.
     pub(crate) fn spend(&mut self, work: usize) -> Result<(), Reason> {
         self.ticks = self.ticks.saturating_add(work as u64).saturating_add(1);

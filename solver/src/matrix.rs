@@ -4,6 +4,8 @@
     reason = "positions come from searches in the same slice"
 )]
 
+use std::cell::OnceCell;
+
 use rustc_hash::FxHashMap;
 
 use crate::circuit::{Circuit, Lit};
@@ -20,7 +22,21 @@ pub(crate) struct Matrix {
     pub(crate) cells: Vec<Cell>,
     /// Whether arithmetic inside overflowed; [`Lit::FALSE`] where nobody asks.
     pub(crate) overflow: Lit,
+    columns: Columns,
 }
+
+/// The cells by their last atom, made when first asked for: atom, the number of the other columns,
+/// literal. It follows from the cells, so it is of no account for equality.
+#[derive(Clone, Debug, Default)]
+struct Columns(OnceCell<Vec<(u64, u64, Lit)>>);
+
+impl PartialEq for Columns {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Columns {}
 
 impl Matrix {
     pub(crate) fn new(cells: Vec<Cell>) -> Self {
@@ -28,7 +44,24 @@ impl Matrix {
         Matrix {
             cells,
             overflow: Lit::FALSE,
+            columns: Columns::default(),
         }
+    }
+
+    /// The cells that end in an atom: the number of their other columns, ascending, and literal.
+    fn column(&self, atom: u64, atoms: u64) -> &[(u64, u64, Lit)] {
+        let all = self.columns.0.get_or_init(|| {
+            let mut all: Vec<_> = self
+                .cells
+                .iter()
+                .map(|&(tuple, lit)| (tuple % atoms, tuple / atoms, lit))
+                .collect();
+            all.sort_unstable();
+            all
+        });
+        let from = all.partition_point(|cell| cell.0 < atom);
+        let to = all.partition_point(|cell| cell.0 <= atom);
+        &all[from..to]
     }
 
     /// The matrix of a known set.
@@ -188,6 +221,17 @@ impl Ops<'_> {
         let shift = self.space.size(right_arity.saturating_sub(1));
         let mut cells = Vec::new();
         if shift == 1 {
+            if let &[(key, keyed)] = right.cells.as_slice() {
+                let column = left.column(key, atoms);
+                self.spend(column.len())?;
+                for &(_, prefix, lit) in column {
+                    let both = self.circuit.and(lit, keyed);
+                    if both != Lit::FALSE {
+                        cells.push((prefix, both));
+                    }
+                }
+                return Ok(Matrix::new(cells));
+            }
             // A set on the right: keep the rows of the left that end in it.
             self.spend(left.cells.len())?;
             for &(tuple, lit) in &left.cells {

@@ -66,6 +66,8 @@ impl Miniscoper<'_> {
             }
             FormulaNode::Count(expr, count) => match (count, negated) {
                 (Count::AtMost(k), true) => self.terms.count(expr, Count::AtLeast(k + 1)),
+                // Overflow may make even this fail.
+                (Count::AtLeast(0), _) if self.opaque(formula) => self.signed(formula, negated),
                 (Count::AtLeast(0), false) => self.terms.truth(),
                 (Count::AtLeast(0), true) => self.terms.falsity(),
                 (Count::AtLeast(k), true) => self.terms.count(expr, Count::AtMost(k - 1)),

@@ -23,6 +23,144 @@ pub(crate) struct Scope {
     ints: Vec<Option<Info>>,
     /// The free variables of a closed term, shared.
     none: Option<Rc<[Var]>>,
+    uses: Uses,
+}
+
+/// How often terms are operands of others, up to two.
+#[derive(Debug, Default)]
+struct Uses {
+    exprs: Vec<u8>,
+    formulas: Vec<u8>,
+    ints: Vec<u8>,
+}
+
+/// Counts a use; returns whether it is the first.
+fn first_use(uses: &mut Vec<u8>, index: usize) -> bool {
+    if uses.len() <= index {
+        uses.resize(index + 1, 0);
+    }
+    let Some(count) = uses.get_mut(index) else {
+        return false;
+    };
+    *count = (*count + 1).min(2);
+    *count == 1
+}
+
+impl Uses {
+    fn expr(&mut self, terms: &Terms, expr: Expr) {
+        if !first_use(&mut self.exprs, expr.index()) {
+            return;
+        }
+        match terms.expr(expr) {
+            ExprNode::Relation(_)
+            | ExprNode::Var(_)
+            | ExprNode::Tuple(_)
+            | ExprNode::None(_)
+            | ExprNode::Univ
+            | ExprNode::Iden
+            | ExprNode::Ints => {}
+            ExprNode::Union(parts) | ExprNode::Intersection(parts) => {
+                for &part in parts {
+                    self.expr(terms, part);
+                }
+            }
+            ExprNode::Difference(a, b)
+            | ExprNode::Override(a, b)
+            | ExprNode::Join(a, b)
+            | ExprNode::Product(a, b) => {
+                self.expr(terms, *a);
+                self.expr(terms, *b);
+            }
+            ExprNode::Transpose(a) | ExprNode::Closure(a) | ExprNode::ReflexiveClosure(a) => {
+                self.expr(terms, *a);
+            }
+            ExprNode::Ite(c, a, b) => {
+                self.formula(terms, *c);
+                self.expr(terms, *a);
+                self.expr(terms, *b);
+            }
+            ExprNode::Comprehension(decls, body) => {
+                self.decls(terms, decls);
+                self.formula(terms, *body);
+            }
+            ExprNode::IntAtom(int) => self.int(terms, *int),
+        }
+    }
+
+    fn decls(&mut self, terms: &Terms, decls: &[Decl]) {
+        for decl in decls {
+            self.expr(terms, decl.bound);
+        }
+    }
+
+    fn formula(&mut self, terms: &Terms, formula: Formula) {
+        if !first_use(&mut self.formulas, formula.index()) {
+            return;
+        }
+        match terms.formula(formula) {
+            FormulaNode::True | FormulaNode::False => {}
+            FormulaNode::Not(a) => self.formula(terms, *a),
+            FormulaNode::And(parts) | FormulaNode::Or(parts) => {
+                for &part in parts {
+                    self.formula(terms, part);
+                }
+            }
+            FormulaNode::Implies(a, b) | FormulaNode::Iff(a, b) => {
+                self.formula(terms, *a);
+                self.formula(terms, *b);
+            }
+            FormulaNode::Subset(a, b) | FormulaNode::Equal(a, b) => {
+                self.expr(terms, *a);
+                self.expr(terms, *b);
+            }
+            FormulaNode::Count(a, _) => self.expr(terms, *a),
+            FormulaNode::Quant(_, decls, body) => {
+                self.decls(terms, decls);
+                self.formula(terms, *body);
+            }
+            FormulaNode::IntCmp(_, a, b) => {
+                self.int(terms, *a);
+                self.int(terms, *b);
+            }
+            FormulaNode::TotalOrder { elem, first, next } => {
+                for &part in [elem, first, next] {
+                    self.expr(terms, part);
+                }
+            }
+        }
+    }
+
+    fn int(&mut self, terms: &Terms, int: Int) {
+        if !first_use(&mut self.ints, int.index()) {
+            return;
+        }
+        match terms.int(int) {
+            IntNode::Const(_) => {}
+            IntNode::Card(a) | IntNode::SumOf(a) => self.expr(terms, *a),
+            IntNode::Sum(decls, body) => {
+                self.decls(terms, decls);
+                self.int(terms, *body);
+            }
+            IntNode::Neg(a) => self.int(terms, *a),
+            IntNode::Op(_, a, b) => {
+                self.int(terms, *a);
+                self.int(terms, *b);
+            }
+            IntNode::Ite(c, a, b) => {
+                self.formula(terms, *c);
+                self.int(terms, *a);
+                self.int(terms, *b);
+            }
+        }
+    }
+}
+
+/// What is a term of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Kind {
+    Expr,
+    Formula,
+    Int,
 }
 
 /// Collects the infos of the children of a term.
@@ -70,6 +208,21 @@ impl Scope {
             arithmetic: builder.arithmetic,
             size: builder.size,
         }
+    }
+
+    /// Counts the uses of the terms of a formula that will be translated.
+    pub(crate) fn count_uses(&mut self, terms: &Terms, formula: Formula) {
+        self.uses.formula(terms, formula);
+    }
+
+    /// Whether a term is an operand of more than one other.
+    pub(crate) fn is_shared(&self, kind: Kind, index: usize) -> bool {
+        let uses = match kind {
+            Kind::Expr => &self.uses.exprs,
+            Kind::Formula => &self.uses.formulas,
+            Kind::Int => &self.uses.ints,
+        };
+        uses.get(index).is_some_and(|&count| count > 1)
     }
 
     /// What is known of an expression.

@@ -1,5 +1,7 @@
 //! The search for instances of a problem.
 
+#[cfg(test)]
+mod drat;
 mod options;
 mod outcome;
 mod overflow;
@@ -64,11 +66,34 @@ fn new_solver(options: &Options) -> Box<dyn SatSolver> {
     }
 }
 
+/// Terms are walked by recursion; a thread with a deep stack makes room for deep ones.
+const STACK_BYTES: usize = 1 << 28;
+
+/// So few terms cannot be nested too deeply for any stack.
+const FEW_TERMS: usize = 500;
+
+/// Runs `work` on a problem with a deep stack, or where there is none with the one at hand.
+fn with_deep_stack<T: Send>(problem: &Problem, work: impl Fn() -> T + Send + Sync) -> T {
+    if problem.terms.len() <= FEW_TERMS {
+        return work();
+    }
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new()
+            .stack_size(STACK_BYTES)
+            .spawn_scoped(scope, &work);
+        match thread.map(std::thread::ScopedJoinHandle::join) {
+            Ok(Ok(result)) => result,
+            Ok(Err(panic)) => std::panic::resume_unwind(panic),
+            Err(_) => work(),
+        }
+    })
+}
+
 impl<'p> Search<'p> {
     /// Translates a problem.
     pub fn new(problem: &'p Problem, options: &Options) -> Result<Self, Error> {
         let start = Instant::now();
-        let prepared = Preparation::new(problem, options).run(false)?;
+        let prepared = with_deep_stack(problem, || Preparation::new(problem, options).run(false))?;
         let mut solver = new_solver(options);
         let mut budget = Budget::new(options.limits.clone());
         let written = cnf::write(
@@ -184,10 +209,14 @@ impl<'p> Search<'p> {
 
     /// Asks the evaluator whether the instance is one.
     fn check(&self, instance: &Instance) -> Result<(), Error> {
-        let mut evaluator = Evaluator::new(self.problem, instance)
-            .with_overflow(self.options.overflow)
-            .with_limits(self.options.limits.clone());
-        match evaluator.is_instance() {
+        let (problem, options) = (self.problem, &self.options);
+        let result = with_deep_stack(problem, || {
+            Evaluator::new(problem, instance)
+                .with_overflow(options.overflow)
+                .with_limits(options.limits.clone())
+                .is_instance()
+        });
+        match result {
             Ok(true) => Ok(()),
             Ok(false) => Err(Error::Internal(
                 "an instance found by the solver does not satisfy the problem".into(),

@@ -13,6 +13,7 @@ use crate::problem::{
 use crate::rewrite::Rewriter;
 use crate::scope::Scope;
 use crate::sets::Space;
+use crate::tighten::Bounds;
 
 /// The relation that stands for an existential variable.
 #[derive(Clone, Debug)]
@@ -23,8 +24,6 @@ pub(crate) struct Skolem {
     pub(crate) outer: Vec<Var>,
     /// Columns of the relation.
     pub(crate) arity: usize,
-    /// Its upper bound; its lower bound is empty.
-    pub(crate) upper: Vec<u64>,
 }
 
 /// More cells than this are not spent on the skolem function of a first-order variable: it is grounded.
@@ -36,7 +35,8 @@ pub(crate) struct Skolemizer<'p> {
     pub(crate) terms: Terms,
     pub(crate) scope: Scope,
     pub(crate) skolems: Vec<Skolem>,
-    uppers: Vec<Vec<u64>>,
+    /// The bounds of the relations, those of skolems last.
+    pub(crate) bounds: Vec<Bounds>,
     space: Space,
     rewriter: Rewriter,
     /// Universals around the current formula, as they are declared after rewriting.
@@ -49,13 +49,13 @@ pub(crate) struct Skolemizer<'p> {
 }
 
 impl<'p> Skolemizer<'p> {
-    pub(crate) fn new(problem: &'p Problem, terms: Terms) -> Self {
+    pub(crate) fn new(problem: &'p Problem, bounds: Vec<Bounds>) -> Self {
         Skolemizer {
             problem,
-            terms,
+            terms: problem.terms.clone(),
             scope: Scope::default(),
             skolems: Vec::new(),
-            uppers: Vec::new(),
+            bounds,
             space: Space::new(problem.universe.len()),
             rewriter: Rewriter::default(),
             outer: Vec::new(),
@@ -165,7 +165,8 @@ impl<'p> Skolemizer<'p> {
             let decl = self.rewriter.decl(&mut self.terms, &mut self.scope, decl);
             let Some((relation, applied)) = self.skolem(decl) else {
                 self.skolems.truncate(skolems_before);
-                self.uppers.truncate(skolems_before);
+                self.bounds
+                    .truncate(self.problem.relations.len() + skolems_before);
                 self.domains.truncate(domains_before);
                 return None;
             };
@@ -213,7 +214,7 @@ impl<'p> Skolemizer<'p> {
         let approximator = Approximator {
             problem: self.problem,
             terms: &self.terms,
-            extra: &self.uppers,
+            bounds: &self.bounds,
             space: self.space,
         };
         let mut env = FxHashMap::default();
@@ -246,9 +247,8 @@ impl<'p> Skolemizer<'p> {
             var: decl.var,
             outer: self.outer.iter().map(|outer| outer.var).collect(),
             arity,
-            upper: upper.clone(),
         });
-        self.uppers.push(upper);
+        self.bounds.push((Vec::new(), upper));
         Some((relation, applied))
     }
 

@@ -297,6 +297,11 @@ impl Terms {
         self.vars[var.0 as usize].arity
     }
 
+    /// Number of terms: no term is nested deeper.
+    pub(crate) fn len(&self) -> usize {
+        self.exprs.nodes.len() + self.formulas.nodes.len() + self.ints.nodes.len()
+    }
+
     /// Number of variables.
     pub(crate) fn var_count(&self) -> usize {
         self.vars.len()
@@ -554,12 +559,11 @@ impl Terms {
         }
     }
 
-    /// Implication.
+    /// Implication. One of falsity is no negation: overflow is judged by the negations around it.
     pub fn implies(&mut self, left: Formula, right: Formula) -> Formula {
         match (self.formula(left), self.formula(right)) {
             (FormulaNode::False, _) | (_, FormulaNode::True) => self.truth(),
             (FormulaNode::True, _) => right,
-            (_, FormulaNode::False) => self.not(left),
             _ => self.add_formula(FormulaNode::Implies(left, right)),
         }
     }

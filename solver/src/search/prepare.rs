@@ -9,8 +9,10 @@ use crate::miniscope::Miniscoper;
 use crate::problem::{
     Atom, Expr, ExprNode, Formula, FormulaNode, Int, IntNode, Problem, RelationId, Terms, TupleSet,
 };
+use crate::sets;
 use crate::skolem::{self, Skolemizer};
 use crate::symmetry::{self, Open};
+use crate::tighten::{Bounds, tighten};
 use crate::translate::{Failure, Input, Translator};
 
 /// What the constraints mention.
@@ -56,7 +58,8 @@ impl<'p> Preparation<'p> {
         };
         let (fixed, open_orders) = self.fix_orders(&mut classes);
 
-        let mut skolemizer = Skolemizer::new(problem, problem.terms.clone());
+        let bounds = self.bounds(&mentioned, &fixed, !selectors);
+        let mut skolemizer = Skolemizer::new(problem, bounds);
         let mut formulas: Vec<(Formula, Option<usize>)> = Vec::new();
         for order in open_orders {
             let order = &order;
@@ -75,6 +78,7 @@ impl<'p> Preparation<'p> {
             mut terms,
             mut scope,
             skolems,
+            bounds,
             ..
         } = skolemizer;
         let mut miniscoper = Miniscoper {
@@ -85,27 +89,16 @@ impl<'p> Preparation<'p> {
         for (formula, _) in &mut formulas {
             *formula = miniscoper.formula(*formula);
         }
+        for (formula, _) in &formulas {
+            scope.count_uses(&terms, *formula);
+        }
 
         let mut circuit = Circuit::new();
         let mut inputs = Vec::new();
-        let mut matrices = Vec::with_capacity(problem.relations.len() + skolems.len());
-        for (at, relation) in problem.relations.iter().enumerate() {
-            let matrix = match fixed.iter().find(|entry| entry.0.0 as usize == at) {
-                Some((_, value)) => Matrix::constant(value.iter().copied()),
-                None if mentioned.relations.get(at) == Some(&true) => bits(
-                    &mut circuit,
-                    &mut inputs,
-                    &relation.lower,
-                    relation.upper.indices(),
-                ),
-                None => Matrix::constant(relation.lower.indices().iter().copied()),
-            };
-            matrices.push(matrix);
-        }
-        let nothing = TupleSet::unary(&problem.universe, []);
-        for skolem in &skolems {
-            matrices.push(bits(&mut circuit, &mut inputs, &nothing, &skolem.upper));
-        }
+        let matrices: Vec<Matrix> = bounds
+            .iter()
+            .map(|bounds| bits(&mut circuit, &mut inputs, bounds))
+            .collect();
 
         let mut translator = Translator::new(Input {
             terms: &terms,
@@ -120,9 +113,14 @@ impl<'p> Preparation<'p> {
         });
         let mut roots = Vec::new();
         for (formula, selector) in formulas {
-            let lit = translator
-                .formula(formula)
-                .map_err(|failure| self.error(failure, &terms))?;
+            let lit = match translator.formula(formula) {
+                // Without its selector the verdict was found, so the core does not need it.
+                Err(Failure::HigherOrder(_)) if selectors => {
+                    translator.reset();
+                    continue;
+                }
+                result => result.map_err(|failure| self.error(failure, &terms))?,
+            };
             if lit != Lit::TRUE {
                 roots.push(Root { lit, selector });
             }
@@ -153,6 +151,33 @@ impl<'p> Preparation<'p> {
             names,
             may_overflow,
         })
+    }
+
+    /// What each relation has at least and at most: fixed orders, nothing more than it must where
+    /// nobody asks, and what the constraints say outright.
+    fn bounds(
+        &self,
+        mentioned: &Mentioned,
+        fixed: &[(RelationId, Vec<u64>)],
+        tightened: bool,
+    ) -> Vec<Bounds> {
+        let relations = self.problem.relations.iter().enumerate();
+        let mut bounds: Vec<Bounds> = relations
+            .map(|(at, relation)| {
+                let lower = relation.lower.indices();
+                match fixed.iter().find(|entry| entry.0.0 as usize == at) {
+                    Some((_, value)) => (value.clone(), value.clone()),
+                    None if mentioned.relations.get(at) == Some(&true) => {
+                        (lower.to_vec(), relation.upper.indices().to_vec())
+                    }
+                    None => (lower.to_vec(), lower.to_vec()),
+                }
+            })
+            .collect();
+        if tightened {
+            tighten(self.problem, &mut bounds);
+        }
+        bounds
     }
 
     fn error(&self, failure: Failure, terms: &Terms) -> Error {
@@ -315,11 +340,11 @@ impl<'p> Preparation<'p> {
 }
 
 /// Gives a variable to each tuple between two bounds.
-fn bits(circuit: &mut Circuit, inputs: &mut Vec<Lit>, lower: &TupleSet, upper: &[u64]) -> Matrix {
+fn bits(circuit: &mut Circuit, inputs: &mut Vec<Lit>, (lower, upper): &Bounds) -> Matrix {
     let cells = upper
         .iter()
         .map(|&tuple| {
-            if lower.contains_index(tuple) {
+            if sets::contains(lower, tuple) {
                 (tuple, Lit::TRUE)
             } else {
                 let input = circuit.input();

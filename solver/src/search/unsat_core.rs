@@ -1,6 +1,6 @@
 //! Which constraints cannot hold together.
 
-use super::{Core, Error, Feed, Search, new_solver};
+use super::{Core, Error, Feed, Search, new_solver, with_deep_stack};
 use crate::cnf;
 use crate::limits::Budget;
 use crate::sat::{Answer, SatSolver};
@@ -15,7 +15,8 @@ impl Search<'_> {
     pub fn core(&mut self) -> Result<Core, Error> {
         self.require_unsat()?;
         // Only who asks for a core pays for the selectors.
-        let prepared = Preparation::new(self.problem, &self.options).run(true)?;
+        let (problem, options) = (self.problem, &self.options);
+        let prepared = with_deep_stack(problem, || Preparation::new(problem, options).run(true))?;
         let mut solver = new_solver(&self.options);
         let mut budget = Budget::new(self.options.limits.clone());
         let constraints = self.problem.constraints.len();

@@ -6,6 +6,7 @@ use super::{Failure, Result, Translator};
 use crate::circuit::Lit;
 use crate::matrix::Matrix;
 use crate::problem::{Decl, Expr, ExprNode, Formula};
+use crate::scope::Kind;
 
 impl Translator<'_> {
     /// The matrix of an expression under the current values of variables.
@@ -27,7 +28,7 @@ impl Translator<'_> {
             _ => {}
         }
         let info = self.scope.expr(self.terms, expr);
-        let key = self.key(expr.index(), &info);
+        let key = self.key(Kind::Expr, expr.index(), &info);
         if let Some(key) = &key
             && let Some(done) = self.expr_memo.get(key)
         {

@@ -4,6 +4,7 @@ use super::{Result, Translator};
 use crate::circuit::Lit;
 use crate::matrix::Matrix;
 use crate::problem::{Count, Expr, Formula, FormulaNode, IntCmp, IntNode, Quant, Var};
+use crate::scope::Kind;
 
 impl Translator<'_> {
     /// The literal of a formula under the current values of variables.
@@ -14,7 +15,7 @@ impl Translator<'_> {
             _ => {}
         }
         let info = self.scope.formula(self.terms, formula);
-        let key = self.key(formula.index(), &info);
+        let key = self.key(Kind::Formula, formula.index(), &info);
         if let Some(key) = &key
             && let Some(done) = self.formula_memo.get(key)
         {

@@ -6,6 +6,7 @@ use super::{Result, Translator};
 use crate::circuit::{Circuit, Lit};
 use crate::matrix::Matrix;
 use crate::problem::{Decl, Int, IntNode, IntOp};
+use crate::scope::Kind;
 
 /// An integer: its bits, lowest first, the last one the sign and repeated above.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -122,7 +123,7 @@ impl Translator<'_> {
             return Ok(Rc::new(self.literal(*value)));
         }
         let info = self.scope.int(self.terms, int);
-        let key = self.key(int.index(), &info);
+        let key = self.key(Kind::Int, int.index(), &info);
         if let Some(key) = &key
             && let Some(done) = self.int_memo.get(key)
         {

@@ -10,7 +10,7 @@ use crate::circuit::{Circuit, Lit};
 use crate::limits::{Budget, Reason};
 use crate::matrix::{Matrix, Ops};
 use crate::problem::{Atom, Decl, Expr, ExprNode, Int, IntNode, Mult, Quant, Terms, Var};
-use crate::scope::{Info, Scope};
+use crate::scope::{Info, Kind, Scope};
 use crate::search::Overflow;
 use crate::sets::Space;
 
@@ -108,9 +108,13 @@ impl<'p> Translator<'p> {
         }
     }
 
-    /// The matrix of a relation.
-    pub(crate) fn relation(&self, index: usize) -> Option<&Rc<Matrix>> {
-        self.relations.get(index)
+    /// Forgets where it was when a translation failed.
+    pub(crate) fn reset(&mut self) {
+        self.env.fill(None);
+        self.bound = 0;
+        self.int_binders.clear();
+        self.negated = false;
+        self.depth = 0;
     }
 
     fn ops(&mut self) -> Ops<'_> {
@@ -136,8 +140,11 @@ impl<'p> Translator<'p> {
 
     /// The key under which the value of a term is remembered: the values of its free variables, and
     /// for arithmetic how overflow is judged here. `None` when it will not be asked for again.
-    fn key(&self, index: usize, info: &Info) -> Option<memo::Key> {
-        if info.size <= 1 || (info.free.len() >= self.bound && self.bound > 0 && info.size <= 2) {
+    fn key(&self, kind: Kind, index: usize, info: &Info) -> Option<memo::Key> {
+        // What depends on all variables with a value is asked for once for each of their values,
+        // unless several terms ask.
+        let again = self.bound > info.free.len() || self.scope.is_shared(kind, index);
+        if info.size <= 1 || !again {
             return None;
         }
         let mut context = 0;
