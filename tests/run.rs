@@ -105,7 +105,7 @@ fn every_example_ends_as_it_expects() {
 
 #[test]
 fn json_has_exactly_the_promised_keys() {
-    let (lines, exit) = answers("sig A {} run some { some A } for 2 expect 1", &[]);
+    let (lines, exit) = answers("sig A {} run show { some A } for 2 expect 1", &[]);
     assert_eq!(exit, 0);
     let keys: Vec<&str> = lines[0]
         .as_object()

@@ -148,6 +148,7 @@ fn options(args: &RunArgs, command: &Command, start: Instant, interrupt: &Interr
             cli::Solver::Varisat => SolverKind::Varisat,
         },
         symmetry: if expects_instance { 0 } else { args.symmetry },
+        every_relation: args.next > 0,
         skolem_depth: args.skolem_depth,
         overflow: match args.overflow {
             cli::Overflow::Forbid => Overflow::Forbid,

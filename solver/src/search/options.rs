@@ -60,6 +60,9 @@ pub struct Options {
     pub symmetry: u32,
     /// Whether the total orders of the problem may be fixed to the order of atoms.
     pub fix_orders: bool,
+    /// Whether instances differ that differ only in relations which no constraint mentions. Who wants
+    /// one instance need not care; who enumerates them does.
+    pub every_relation: bool,
     /// How many universal variables may be around a skolemized one.
     pub skolem_depth: u32,
     /// What happens when an integer does not fit.
@@ -74,6 +77,7 @@ impl Default for Options {
             solver: SolverKind::default(),
             symmetry: 20,
             fix_orders: true,
+            every_relation: false,
             skolem_depth: 1,
             overflow: Overflow::default(),
             limits: Limits::default(),

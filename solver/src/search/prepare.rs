@@ -207,7 +207,7 @@ impl<'p> Preparation<'p> {
             formulas: Vec::new(),
             ints: Vec::new(),
             mentioned: Mentioned {
-                relations: vec![false; self.problem.relations.len()],
+                relations: vec![self.options.every_relation; self.problem.relations.len()],
                 atoms: self.problem.ints.iter().map(|int| int.1).collect(),
             },
         };
