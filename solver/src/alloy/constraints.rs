@@ -2,8 +2,8 @@
 
 use locus_core::Span;
 use locus_grammar::model::{
-    BinaryOp, Command, Expr as Source, ExprKind, FieldId, ListOp, Model, Mult,
-    Quant as SourceQuant, Sig, SigId, SigKind, UnaryOp,
+    Command, Expr as Source, ExprKind, FieldId, ListOp, Model, Mult, Quant as SourceQuant, Sig,
+    SigId, SigKind, UnaryOp,
 };
 
 use super::bounds::{self, Vocabulary};
@@ -266,6 +266,9 @@ impl Lowering<'_> {
 
     /// Splits a formula at its conjunctions, through universal quantifiers and calls, so that an
     /// unsatisfiable core names parts and not whole facts.
+    ///
+    /// `not (a implies b)` stays whole: whether an overflow in `a` makes it hold or fail depends on
+    /// the negation around it.
     fn split(&mut self, expr: &Source, negated: bool, context: &Context) -> Result<(), Refusal> {
         match (&expr.kind, negated) {
             (ExprKind::List(ListOp::And, parts), false)
@@ -276,10 +279,6 @@ impl Lowering<'_> {
                 Ok(())
             }
             (ExprKind::Unary(UnaryOp::Not, inner), _) => self.split(inner, !negated, context),
-            (ExprKind::Binary(BinaryOp::Implies, left, right), true) => {
-                self.split(left, false, context)?;
-                self.split(right, true, context)
-            }
             (ExprKind::Let { var, value, body }, _) => {
                 let value = self.value(value)?;
                 self.bind(*var, value);

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use locus_core::Diagnostic;
 use locus_grammar::model::{
     BinaryOp, Const, Decl, Expr as Source, ExprKind, FuncId, ListOp, Model, Quant as SourceQuant,
-    UnaryOp, VarId, builtin,
+    SigId, UnaryOp, VarId, builtin,
 };
 
 use super::Refusal;
@@ -466,20 +466,32 @@ impl<'a> Lowering<'a> {
                 for operand in operands {
                     sets.push(self.set(operand)?);
                 }
-                let no_atoms = operands.first().is_some_and(|elem| {
-                    matches!(elem.kind, ExprKind::Sig(id) if self.model.sig(id).children.is_empty())
-                });
-                match *sets.as_slice() {
-                    // Alloy demands a first element of a signature, and nothing of an empty union.
-                    [elem, ..]
-                        if no_atoms && matches!(self.terms().expr(elem), ExprNode::None(_)) =>
-                    {
-                        Ok(self.terms().falsity())
-                    }
-                    [elem, first, next] => Ok(self.terms().total_order(elem, first, next)),
-                    _ => Ok(self.terms().falsity()),
+                let &[elem, first, next] = sets.as_slice() else {
+                    return Ok(self.terms().falsity());
+                };
+                if !matches!(self.terms().expr(elem), ExprNode::None(_)) {
+                    return Ok(self.terms().total_order(elem, first, next));
                 }
+                // Alloy demands a first element of a relation, and nothing of an empty union.
+                let is_relation = operands.first().is_some_and(
+                    |elem| matches!(elem.kind, ExprKind::Sig(id) if self.is_relation(id)),
+                );
+                Ok(if is_relation {
+                    self.terms().falsity()
+                } else {
+                    self.terms().truth()
+                })
             }
+        }
+    }
+
+    /// Whether a signature is one relation, and not a union of its children.
+    fn is_relation(&self, id: SigId) -> bool {
+        let sig = self.model.sig(id);
+        match sig.children.as_slice() {
+            [] => true,
+            [child] => sig.is_abstract && self.is_relation(*child),
+            _ => false,
         }
     }
 
