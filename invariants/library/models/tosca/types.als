@@ -187,7 +187,7 @@ sig DBMS extends SoftwareComponent {
 /**
  * tosca.nodes.Database: a logical database.
  * OASIS: the node type that its `host` demands is commented out in the text. It is DBMS: the only type
- * whose container accepts a database, as 1.1 and later editions then say.
+ * whose container accepts a database, and what edition 1.3 says.
  */
 sig Database extends Node_Root {
   host: one Requirement,
