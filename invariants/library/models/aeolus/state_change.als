@@ -105,11 +105,14 @@ pred State_Change_Transition[c1, c2: Configuration, z: Aeolus_component, t: Tran
 // transition of its own life cycle in the same step, and `zps` are what they become.
 // ---------------------------------------------------------------------------------------------
 
-/** Each component of `zs` has one successor in `zps`, and `zps` has nothing else. */
+/**
+ * Each component of `zs` has one successor in `zps`, and `zps` has nothing else. A component and its
+ * successor have the same name, and the components of a configuration have different ones.
+ */
 pred FollowLifeCycles[zs, zps: set Aeolus_component] {
   some zs
-  all z: zs | one zp: zps | FollowsLifeCycle[zp, z]
-  all zp: zps | one z: zs | FollowsLifeCycle[zp, z]
+  all z: zs | one zp: zps | zp.name = z.name
+  all zp: zps | some z: zs | FollowsLifeCycle[zp, z]
 }
 
 pred Global_Multi_StateChange_Transition[
@@ -143,11 +146,9 @@ pred Admin_Multi_State_Change_Transition[
     KnownBindings[a2, a1, none, none]
     FollowLifeCycles[zs, zps]
     t.label.signals.irole = zs.process.cnotif
-    all z: zs | some i: t.label.signals, v: ScOp, zp: zps {
-      Signal[i, z.process.cnotif, Minus, v]
-      FollowsLifeCycle[zp, z]
-      v.scstate = zp.process.current
-    }
+    all z: zs, zp: zps | zp.name = z.name implies
+      some i: t.label.signals, v: ScOp |
+        Signal[i, z.process.cnotif, Minus, v] and v.scstate = zp.process.current
     t.term = a2
   }
 }
@@ -160,8 +161,8 @@ pred Multi_State_Change_Transition[
     zs in c1.components
     ta.env = t.env and tzs.env = t.env and t1.env = t.env
     Admin_Multi_State_Change_Transition[c1.admin, zs, zps, ta]
-    all z: zs | one tz: tzs | Comp_State_Change_Transition[z, tz]
-    all tz: tzs | one z: zs | Comp_State_Change_Transition[z, tz]
+    all z: zs | one tz: tzs | tz.init = z
+    all tz: tzs | some z: zs | Comp_State_Change_Transition[z, tz]
     tzs.term = zps
     Synchronizing_Transition[t1, ta + tzs]
     Uncoupling_Transition[t, t1, c1.locations - (c1.admin + zs)]
