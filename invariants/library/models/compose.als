@@ -110,7 +110,7 @@ sig Service extends Location {
   pull_policy in "always" + "never" + "missing" + "build" + "if_not_present"
 }
 
-/** One running instance of a service. */
+/** One running instance of a service. C1: the report uses this and other names without defining them. */
 sig Container {}
 
 // ---------------------------------------------------------------------------------------------
@@ -444,8 +444,8 @@ pred VolumeRolesAreAttached[c: Composition] {
 }
 
 /**
- * A top-level volume is mounted by a service only once. The report demands it; Compose does not: the same
- * volume may be mounted in two places, so this is no part of `WellFormedComposition`.
+ * A top-level volume is mounted by a service only once. C10: the report demands it; Compose does not, the
+ * same volume may be mounted in two places, so this is no part of `WellFormedComposition`.
  */
 pred VolumesAreMountedOnce[c: Composition] {
   all x: c.services | all disj r, q: x.volumes | no v: Volume | x.volume[v, r] and x.volume[v, q]

@@ -102,7 +102,7 @@ assert All_immediate_subkells_linked {
 }
 
 /**
- * Without a common kell system this is false, though the report expects it to hold: a role is provided
+ * F1: without a common kell system this is false, though the report expects it to hold: a role is provided
  * once within a graph, but two kells of different graphs may provide the same role. If h requires r,
  * h's subkell p provides r, and a kell k unrelated to h provides r as well, then h is linked to k and k
  * is no subkell of h. The next assertion, which the report has too, is the one that holds.

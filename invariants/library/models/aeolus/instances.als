@@ -3,7 +3,7 @@
  *
  * A scope of ten bounds names, processes, roles, states and operations together by ten, because all are
  * values. A bind needs twenty-one of them and a state change to a different state thirteen, so at the
- * report's scopes of seven to ten four of its checks have no transition to speak of and hold for want of
+ * report's scopes of seven to ten five of its checks have no transition to speak of and hold for want of
  * instances, and every state change leads back to the state it came from (V1). Here each action has a
  * `run` that shows it happening and the `check`s follow at that same scope, which is given atom by atom so
  * that the problems stay small.

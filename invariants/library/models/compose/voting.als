@@ -121,7 +121,7 @@ fact Deployments {
   no (db + visualizer + web).deploy
 }
 
-/** There is such a composition. The report asks for one graph; with `Null` there are two. */
+/** There is such a composition. The report asks for one graph; with `Null` there are two (C11). */
 run Show {
   Service in Voting.services
 } for 1 but exactly 2 LocationGraph, 17 Location, 36 Value, 3 Deploy_config, 4 Deployment, 5 Int

@@ -41,7 +41,7 @@ let PropertyValueType = Any + ResourceRole
 // The template
 // ---------------------------------------------------------------------------------------------
 
-/** A Heat template. */
+/** A Heat template. H10: it may be without resources. */
 sig Template extends LG/LocationGraph {
   heat_template_version: one HeatTemplateVersion,
   description: lone String,
