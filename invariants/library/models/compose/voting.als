@@ -124,7 +124,8 @@ fact Deployments {
 /** There is such a composition. The report asks for one graph; with `Null` there are two (C11). */
 run Show {
   Service in Voting.services
-} for 1 but exactly 2 LocationGraph, 17 Location, 36 Value, 3 Deploy_config, 4 Deployment, 5 Int
+} for 1 but exactly 2 LocationGraph, 17 Location, 36 Value, exactly 17 Name,
+  exactly 1 Process, exactly 1 Sort, 3 Deploy_config, 4 Deployment, 5 Int
 expect 1
 
 /** It satisfies every invariant. */
@@ -132,5 +133,5 @@ assert VotingIsWellFormed {
   WellFormedComposition[Voting]
 }
 
-check VotingIsWellFormed for 1 but exactly 2 LocationGraph, 17 Location, 36 Value,
-  3 Deploy_config, 4 Deployment, 5 Int expect 0
+check VotingIsWellFormed for 1 but exactly 2 LocationGraph, 17 Location, 36 Value, exactly 17 Name,
+  exactly 1 Process, exactly 1 Sort, 3 Deploy_config, 4 Deployment, 5 Int expect 0
