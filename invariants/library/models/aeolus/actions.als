@@ -111,11 +111,14 @@ run ModelGlobalMultiSC {
     Global_Multi_StateChange_Transition[c1, c2, zs, zps, t] and #zs > 1
 } for 12 expect 1
 
-/** The one predicate for which the report found no instance, for the size of the problem. */
+/**
+ * The one predicate for which the report found no instance, for the size of the problem. Two components need
+ * at least a scope of 13.
+ */
 run ModelMultiSC {
   some c1, c2: Configuration, zs, zps: set Aeolus_component, tzs: set Transition, t: Transition |
     Multi_State_Change_Transition[c1, c2, zs, zps, tzs, t] and #zs > 1
-} for 13 expect 1
+} for 20 expect 1
 
 // ---------------------------------------------------------------------------------------------
 // State change
