@@ -75,3 +75,26 @@ pred Parameter.allowed_pattern[def: one String, descr: lone String] {
 pred Parameter.custom_constraint[def: one CustomConstraintName, descr: lone String] {
   one c: Custom_constraint & this.constraints | c.definition = def and c.description = descr
 }
+
+/** A server that waits for its network, and a number between one and three. */
+run SmallTemplate {
+  some t: Template, disj net, server: Resource, size: Parameter {
+    WellFormedTemplate[t]
+    t.resource[net] and t.resource[server] and t.parameter[size]
+    server.depends_on[net]
+    size.range[1, 3, none]
+    size.value = 2
+  }
+} for 3 but 10 Value, 0 core/map_string/Map, 0 core/map_int/Map, 0 core/map_boolean/Map,
+  0 core/map_resourceRole/Map expect 1
+
+/** The same with a number that is too large. */
+run SmallTemplateWithWrongValue {
+  some t: Template, size: Parameter {
+    WellFormedTemplate[t]
+    t.parameter[size]
+    size.range[1, 3, none]
+    size.value = 4
+  }
+} for 3 but 10 Value, 0 core/map_string/Map, 0 core/map_int/Map, 0 core/map_boolean/Map,
+  0 core/map_resourceRole/Map expect 0
