@@ -112,11 +112,17 @@ impl<'p> Preparation<'p> {
             scope,
         });
         let mut roots = Vec::new();
-        for (formula, selector) in formulas {
+        let mut refused = None;
+        // The goal comes last and often settles everything: what follows from nothing needs no facts.
+        for (formula, selector) in formulas.into_iter().rev() {
             let lit = match translator.formula(formula) {
-                // Without its selector the verdict was found, so the core does not need it.
-                Err(Failure::HigherOrder(_)) if selectors => {
+                // What cannot be translated does not matter where the rest cannot hold. Without its
+                // selector the verdict was found, so the core does not need it.
+                Err(failure @ Failure::HigherOrder(_)) => {
                     translator.reset();
+                    if !selectors {
+                        refused.get_or_insert(failure);
+                    }
                     continue;
                 }
                 result => result.map_err(|failure| self.error(failure, &terms))?,
@@ -125,8 +131,12 @@ impl<'p> Preparation<'p> {
                 roots.push(Root { lit, selector });
             }
             if lit == Lit::FALSE && !selectors {
+                refused = None;
                 break;
             }
+        }
+        if let Some(failure) = refused {
+            return Err(self.error(failure, &terms));
         }
         let may_overflow = translator.may_overflow;
         let mut circuit = translator.circuit;
@@ -240,7 +250,6 @@ impl<'p> Preparation<'p> {
 
     /// Fixes each order over a class of interchangeable atoms, which then are so no longer. Returns
     /// the values of relations fixed, and the orders that must be demanded.
-    #[expect(clippy::type_complexity, reason = "two lists with one use")]
     fn fix_orders(
         &self,
         classes: &mut Vec<Vec<u32>>,
