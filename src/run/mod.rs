@@ -13,7 +13,9 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use locus_core::{Diagnostic, Severity, Sources};
+use locus_grammar::Loader;
 use locus_grammar::model::Model;
+use locus_invariants::models;
 use rayon::prelude::*;
 
 use crate::cli::{Format, RunArgs};
@@ -36,6 +38,19 @@ pub(crate) fn run(args: &RunArgs) -> Exit {
     };
     let mut exit = Exit::Clean;
     let mut files = Vec::new();
+    if let Some(name) = &args.library {
+        let models = models::find(name);
+        if models.is_empty() {
+            return list_library(name);
+        }
+        for model in models {
+            let name = format!("{}.als", model.name);
+            match read_text(name, model.text, &models::Loader) {
+                Some(file) => files.push(file),
+                None => exit = Exit::Unanswered,
+            }
+        }
+    }
     for path in &args.files {
         match read(path) {
             Some(file) => files.push(file),
@@ -69,6 +84,21 @@ pub(crate) fn run(args: &RunArgs) -> Exit {
     exit.max(answer_all(args, &questions))
 }
 
+/// Lists the models that come with Locus, when none or an unknown one is named.
+fn list_library(name: &str) -> Exit {
+    if !name.is_empty() {
+        let names = models::ALL.iter().map(|model| model.name);
+        let help = locus_core::suggest::did_you_mean(name, names).unwrap_or_default();
+        return usage(&format!(
+            "there is no model `{name}`; {help} `--library` without a name lists all"
+        ));
+    }
+    for model in models::ALL {
+        print(&format!("{:<22}  {}\n", model.name, model.summary()));
+    }
+    Exit::Clean
+}
+
 fn usage(message: &str) -> Exit {
     eprintln!("error: {message}");
     Exit::Usage
@@ -84,8 +114,12 @@ fn read(path: &Path) -> Option<ModelFile> {
             return None;
         }
     };
+    read_text(name, &text, &FileSystem)
+}
+
+fn read_text(name: String, text: &str, loader: &dyn Loader) -> Option<ModelFile> {
     let mut sources = Sources::new();
-    let reading = locus_grammar::read(&name, &text, &mut sources, &FileSystem);
+    let reading = locus_grammar::read(&name, text, &mut sources, loader);
     for diagnostic in &reading.diagnostics {
         report::text::print(diagnostic, &sources);
     }
