@@ -41,6 +41,11 @@ pub(crate) struct Token<'a> {
 }
 
 impl Token<'_> {
+    /// One past its last byte.
+    pub(crate) fn end(&self) -> usize {
+        self.start + self.text.len()
+    }
+
     pub(crate) fn is_comment(&self) -> bool {
         matches!(
             self.kind,
