@@ -18,32 +18,34 @@ pub fn format(text: &str) -> String {
     let mut depth: usize = 0;
     let mut previous: Option<Token<'_>> = None;
     for token in tokens(text) {
-        let (breaks, is_first) = match &previous {
-            None => (0, true),
-            Some(before) => {
-                let gap = text.get(before.end()..token.start).unwrap_or("");
-                (gap.matches('\n').count().min(2), false)
-            }
-        };
+        let breaks = previous.as_ref().map_or(0, |before| {
+            let gap = text.get(before.end()..token.start).unwrap_or("");
+            gap.matches('\n').count().min(2)
+        });
         if token.kind == TokenKind::Close {
             depth = depth.saturating_sub(1);
         }
-        // A line comment ends its line whatever follows.
-        let after_comment = previous
-            .as_ref()
-            .is_some_and(|before| before.kind == TokenKind::LineComment);
-        if breaks > 0 || after_comment {
+        // A line comment, or a string that is not closed, ends its line whatever follows.
+        let after_line_end = previous.as_ref().is_some_and(|before| {
+            matches!(before.kind, TokenKind::LineComment | TokenKind::OpenStr)
+        });
+        if breaks > 0 || after_line_end {
             for _ in 0..breaks.max(1) {
                 out.push('\n');
             }
             for _ in 0..depth {
                 out.push_str(STEP);
             }
-        } else if !is_first && needs_blank(previous.as_ref(), &token) {
+        } else if previous
+            .as_ref()
+            .is_some_and(|before| needs_blank(before, &token) || would_merge(before, &token))
+        {
             out.push(' ');
         }
         match token.kind {
-            TokenKind::LineComment => out.push_str(token.text.trim_end()),
+            TokenKind::LineComment | TokenKind::OpenComment => {
+                out.push_str(token.text.trim_end());
+            }
             TokenKind::BlockComment => out.push_str(&block_comment(token.text, depth)),
             _ => out.push_str(token.text),
         }
@@ -59,8 +61,7 @@ pub fn format(text: &str) -> String {
 }
 
 /// Whether two words on one line have a blank between them.
-fn needs_blank(before: Option<&Token<'_>>, token: &Token<'_>) -> bool {
-    let Some(before) = before else { return false };
+fn needs_blank(before: &Token<'_>, token: &Token<'_>) -> bool {
     let had_blank = before.end() < token.start;
     let is_word = |token: &Token<'_>| {
         matches!(
@@ -84,6 +85,14 @@ fn needs_blank(before: Option<&Token<'_>>, token: &Token<'_>) -> bool {
         _ if is_word(before) && is_word(token) => true,
         _ => had_blank,
     }
+}
+
+/// Whether two words side by side would be read as something else.
+fn would_merge(before: &Token<'_>, token: &Token<'_>) -> bool {
+    let joined = format!("{}{}", before.text, token.text);
+    tokens(&joined)
+        .next()
+        .is_none_or(|first| first.text.len() != before.text.len())
 }
 
 /// Words around a dot keep what they have when joining them would make another word.
@@ -163,6 +172,25 @@ mod tests {
             "sig A { r: set A, // all\n  s: A -> lone A }\n\nfact { all a: A | some a.r -- why\n  && no A }\n/** Doc.\n * more */\npred p [a: A] {\n  some a.r\n}\n"
         );
         assert_eq!(format(&formatted), formatted);
+    }
+
+    #[test]
+    fn words_that_would_merge_stay_apart() {
+        for text in [
+            "/ /",
+            "/ * a",
+            "< : b",
+            ": : c",
+            "a = < b",
+            "\"open\r x",
+            "/* open\n\n",
+            "- - 1",
+            "1 . . 2",
+        ] {
+            let once = format(text);
+            assert_eq!(words(&once), words(text), "{text:?}");
+            assert_eq!(format(&once), once, "{text:?}");
+        }
     }
 
     #[test]

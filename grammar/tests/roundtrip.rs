@@ -213,6 +213,12 @@ proptest! {
     }
 
     #[test]
+    fn formatting_settles_at_once(text in "[-a1 \\n\\r\"/*{}()\\[\\].:<>=|+&'@#]{0,60}") {
+        let once = locus_grammar::format(&text);
+        prop_assert_eq!(locus_grammar::format(&once), once);
+    }
+
+    #[test]
     fn no_words_make_the_reader_panic(words in prop::collection::vec(
         prop::sample::select(vec![
             "sig", "fact", "pred", "fun", "run", "check", "assert", "open", "module", "let", "enum", "A", "B", "r",
