@@ -249,6 +249,7 @@ fn the_library_survives_printing() {
 fn arbitrary_bytes_do_not_panic() {
     // Control characters and broken multi-byte sequences are replaced before they get here; what is
     // left is any text at all.
+    assert!(common::reading("\u{feff}sig A {}").0.model.is_some());
     for text in [
         "\u{0}",
         "\u{feff}sig A {}",
