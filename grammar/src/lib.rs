@@ -4,6 +4,7 @@
 //! [`Loader`].
 
 pub mod ast;
+mod format;
 pub mod library;
 pub mod model;
 mod parse;
@@ -14,6 +15,7 @@ mod types;
 
 use locus_core::{Diagnostic, Sources};
 
+pub use format::format;
 pub use parse::parse;
 
 /// Where the text of opened modules comes from.

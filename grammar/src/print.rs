@@ -284,7 +284,9 @@ fn bound(out: &mut String, x: &Expr) {
         ExprKind::Unary(op, sub) if is_quantity(*op) => sub,
         _ => x,
     };
-    if matches!(x.kind, ExprKind::Quant(..)) || has_quantity(inner) {
+    // `a: disj[b]` would be a bound `[b]` after `disj`.
+    let starts_with_disj = text_of(x, level::OR).starts_with("disj");
+    if matches!(x.kind, ExprKind::Quant(..)) || has_quantity(inner) || starts_with_disj {
         parens(out, x);
     } else {
         expr(out, x, level::OR);
@@ -437,15 +439,19 @@ fn expr(out: &mut String, x: &Expr, tight: u8) {
     }
 }
 
+fn text_of(x: &Expr, tight: u8) -> String {
+    let mut text = String::new();
+    expr(&mut text, x, tight);
+    text
+}
+
 fn body_expr(out: &mut String, body: &Expr) {
     expr(out, body, level::OR);
 }
 
 /// Whether the text of an expression could be read as going on with the expression before it.
 fn starts_like_operator(x: &Expr) -> bool {
-    let mut text = String::new();
-    expr(&mut text, x, level::THEN);
-    text.starts_with(['-', '['])
+    text_of(x, level::THEN).starts_with(['-', '['])
 }
 
 /// How tight the outermost operator of an expression binds.

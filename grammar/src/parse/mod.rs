@@ -23,7 +23,7 @@ mod grammar {
 }
 
 use grammar::{AlloyParser, Rule};
-pub(crate) use scan::tokens;
+pub(crate) use scan::{Token, TokenKind, tokens};
 
 type Pair<'a> = pest::iterators::Pair<'a, Rule>;
 

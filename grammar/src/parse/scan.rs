@@ -41,6 +41,11 @@ pub(crate) struct Token<'a> {
 }
 
 impl Token<'_> {
+    /// One past its last byte.
+    pub(crate) fn end(&self) -> usize {
+        self.start + self.text.len()
+    }
+
     pub(crate) fn is_comment(&self) -> bool {
         matches!(
             self.kind,
@@ -72,7 +77,7 @@ pub(crate) fn tokens(text: &str) -> impl Iterator<Item = Token<'_>> {
         let rest = text.get(at..)?;
         let blank = rest.len()
             - rest
-                .trim_start_matches([' ', '\t', '\r', '\n', '\u{0C}'])
+                .trim_start_matches([' ', '\t', '\r', '\n', '\u{0C}', '\u{FEFF}'])
                 .len();
         let start = at + blank;
         let rest = text.get(start..)?;

@@ -227,7 +227,14 @@ impl World<'_> {
         self.diagnostics.retain(|d| d.code != REPORTED);
         let mut seen: Vec<Diagnostic> = Vec::new();
         let mut known: HashSet<(Option<Span>, String)> = HashSet::new();
-        for diagnostic in std::mem::take(&mut self.diagnostics) {
+        for mut diagnostic in std::mem::take(&mut self.diagnostics) {
+            // One label for one place: the one that says something.
+            if let [first, second, ..] = diagnostic.labels.as_slice()
+                && first.message.is_empty()
+                && first.span == second.span
+            {
+                diagnostic.labels.remove(0);
+            }
             if known.insert((diagnostic.primary(), diagnostic.message.clone())) {
                 seen.push(diagnostic);
             }

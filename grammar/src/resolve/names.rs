@@ -432,6 +432,9 @@ impl World<'_> {
                     .to_owned(),
             );
         }
+        if name.contains('$') {
+            return Some("names with `$`, the model of the model, are not supported".to_owned());
+        }
         let hint = match name {
             "true" | "True" | "false" | "False" => {
                 Some("open `util/boolean`; a formula needs no truth value")

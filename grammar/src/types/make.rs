@@ -130,7 +130,11 @@ impl Checker {
         let (mut depth, mut size) = (0, 1_u64);
         for part in node.parts() {
             depth = depth.max(part.depth);
-            size = size.saturating_add(part.size);
+            // Of several readings only one will be left.
+            size = match node.kind {
+                Kind::Choice(_) => size.max(part.size),
+                _ => size.saturating_add(part.size),
+            };
         }
         node.depth = depth + 1;
         node.size = size;

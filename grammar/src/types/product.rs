@@ -1,5 +1,6 @@
 //! The bounding type itself: a union of products of signatures, or a formula.
 
+use std::collections::HashSet;
 use std::rc::Rc;
 
 use super::hierarchy::Hierarchy;
@@ -8,8 +9,11 @@ use crate::model::{self, SigId, builtin};
 /// One product of signatures: the columns of a tuple.
 pub(crate) type Product = Rc<[SigId]>;
 
-/// More products than this are not told apart any more.
-const MAX_PRODUCTS: usize = 20_000;
+/// Products of types with more products than this are not told apart any more.
+const MAX_PRODUCTS: usize = 1_024;
+
+/// Larger unions drop duplicates only: comparing each with all would take too long.
+const LARGE_UNION: usize = 64;
 
 /// A bounding type.
 ///
@@ -103,12 +107,15 @@ pub(crate) fn restrict(hierarchy: &Hierarchy, a: &Product, column: usize, to: Si
 #[derive(Default)]
 pub(crate) struct Union {
     products: Vec<Product>,
+    /// The same products, once there are many.
+    known: HashSet<Product>,
 }
 
 impl Union {
     pub(crate) fn from(ty: &Type) -> Self {
         Union {
             products: ty.products.to_vec(),
+            known: HashSet::new(),
         }
     }
 
@@ -116,10 +123,14 @@ impl Union {
         if x.is_empty() {
             return;
         }
-        if self.products.len() >= MAX_PRODUCTS {
-            let everything = std::iter::repeat_n(builtin::UNIV, x.len()).collect::<Product>();
-            self.products.retain(|y| y.len() != x.len());
-            self.products.push(everything);
+        if self.products.len() > LARGE_UNION {
+            if self.known.is_empty() {
+                self.known = self.products.iter().cloned().collect();
+            }
+            let is_new = !is_empty(&x) || self.products.iter().all(|y| y.len() != x.len());
+            if is_new && self.known.insert(x.clone()) {
+                self.products.push(x);
+            }
             return;
         }
         let mut at = self.products.len();
@@ -292,8 +303,18 @@ impl Type {
     }
 
     pub(crate) fn intersect(&self, hierarchy: &Hierarchy, other: &Type) -> Type {
+        // What both have is the whole of what they share for it; with many products most are such.
+        let shared: HashSet<&Product> = if other.products.len() > LARGE_UNION {
+            other.products.iter().collect()
+        } else {
+            HashSet::new()
+        };
         self.build(|union| {
             for a in self.products.iter() {
+                if shared.contains(a) {
+                    union.add(hierarchy, a.clone());
+                    continue;
+                }
                 for b in other.products.iter().filter(|b| a.len() == b.len()) {
                     union.add(hierarchy, intersect(hierarchy, a, b));
                 }
@@ -359,6 +380,9 @@ impl Type {
     }
 
     pub(crate) fn product(&self, hierarchy: &Hierarchy, other: &Type) -> Type {
+        if self.products.len().saturating_mul(other.products.len()) > MAX_PRODUCTS {
+            return self.coarse().product(hierarchy, &other.coarse());
+        }
         self.build(|union| {
             for a in self.products.iter() {
                 for b in other.products.iter() {
@@ -369,6 +393,10 @@ impl Type {
     }
 
     pub(crate) fn join(&self, hierarchy: &Hierarchy, other: &Type) -> Type {
+        let pairs = self.products.len().saturating_mul(other.products.len());
+        if pairs > MAX_PRODUCTS * MAX_PRODUCTS {
+            return self.coarse().join(hierarchy, &other.coarse());
+        }
         self.build(|union| {
             for a in self.products.iter() {
                 for b in other.products.iter() {
@@ -378,6 +406,21 @@ impl Type {
                 }
             }
         })
+    }
+
+    /// Everything of the same arities.
+    fn coarse(&self) -> Type {
+        let mut products: Vec<Product> = Vec::new();
+        for product in self.products.iter() {
+            if products.iter().all(|known| known.len() != product.len()) {
+                products.push(std::iter::repeat_n(builtin::UNIV, product.len()).collect());
+            }
+        }
+        Type {
+            products: Rc::new(products),
+            is_bool: false,
+            is_value: false,
+        }
     }
 
     pub(crate) fn transpose(&self, hierarchy: &Hierarchy) -> Type {
