@@ -98,7 +98,7 @@ impl Evaluator<'_> {
                 }
                 all.unwrap_or_else(|| Set::new(Vec::new()))
             }
-            ExprNode::Difference(a, b) => self.binary(*a, *b, |a, b| sets::difference(a, b))?,
+            ExprNode::Difference(a, b) => self.binary(*a, *b, sets::difference)?,
             ExprNode::Override(a, b) => {
                 self.binary(*a, *b, |a, b| space.override_with(a, b, arity))?
             }

@@ -240,7 +240,6 @@ impl<'p> Preparation<'p> {
 
     /// Fixes each order over a class of interchangeable atoms, which then are so no longer. Returns
     /// the values of relations fixed, and the orders that must be demanded.
-    #[expect(clippy::type_complexity, reason = "two lists with one use")]
     fn fix_orders(
         &self,
         classes: &mut Vec<Vec<u32>>,
