@@ -3,6 +3,7 @@
 //! This crate does no input or output, and knows neither YAML nor SAT.
 
 pub mod diagnostic;
+pub mod int;
 pub mod source;
 pub mod suggest;
 
