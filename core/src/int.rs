@@ -8,7 +8,7 @@ use std::sync::Arc;
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub enum Int {
     /// One that fits a machine word; every such number is held this way, so equality is structural.
-    Small(i128),
+    Small(i64),
     /// One that does not, in decimal without leading zeros.
     Big(Arc<str>),
 }
@@ -23,11 +23,11 @@ impl Int {
         };
         let digits = || digits.chars().filter(|&c| c != '_');
         digits().next()?;
-        let mut small: Option<i128> = Some(0);
+        let mut small: Option<i64> = Some(0);
         for c in digits() {
-            let digit = i128::from(c.to_digit(base)?);
+            let digit = i64::from(c.to_digit(base)?);
             small = small
-                .and_then(|n| n.checked_mul(i128::from(base)))
+                .and_then(|n| n.checked_mul(i64::from(base)))
                 .and_then(|n| n.checked_add(digit));
         }
         if let Some(n) = small {
@@ -62,7 +62,7 @@ impl Int {
     }
 
     /// The number as a machine word, when it fits one.
-    pub fn to_i128(&self) -> Option<i128> {
+    pub fn to_i64(&self) -> Option<i64> {
         match self {
             Int::Small(n) => Some(*n),
             Int::Big(_) => None,
@@ -84,13 +84,13 @@ impl Int {
 
 impl From<i64> for Int {
     fn from(n: i64) -> Self {
-        Int::Small(i128::from(n))
+        Int::Small(n)
     }
 }
 
 impl From<usize> for Int {
     fn from(n: usize) -> Self {
-        Int::Small(i128::try_from(n).unwrap_or(i128::MAX))
+        Int::Small(i64::try_from(n).unwrap_or(i64::MAX))
     }
 }
 

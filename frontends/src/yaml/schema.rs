@@ -229,12 +229,12 @@ fn sexagesimal(sign: &str, body: &str) -> Option<Typed> {
     if !digits(first) || first.starts_with('_') || (!leading_zero_ok && first.starts_with('0')) {
         return None;
     }
-    let mut total = Int::parse(first, 10)?.to_i128()?;
+    let mut total = Int::parse(first, 10)?.to_i64()?;
     for part in parts {
         if part.is_empty() || part.len() > 2 || !part.bytes().all(|b| b.is_ascii_digit()) {
             return None;
         }
-        let n: i128 = part.parse().ok()?;
+        let n: i64 = part.parse().ok()?;
         if n >= 60 {
             return None;
         }
