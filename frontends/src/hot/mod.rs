@@ -1,0 +1,4 @@
+//! Heat templates to the location graph.
+
+pub mod data;
+pub mod template;
