@@ -44,6 +44,9 @@ pub struct SigDecl {
     pub name: &'static str,
     /// The signature it is part of.
     pub parent: Option<&'static str>,
+    /// Whether it is a mere subset of its parent (`in`), which may overlap others, and not a kind of
+    /// its own (`extends`).
+    pub subset: bool,
     /// What its atoms are and where their spans point, one sentence.
     pub doc: &'static str,
     /// Relations from its atoms.
@@ -71,7 +74,8 @@ impl Vocabulary {
         for sig in self.sigs {
             let _ = write!(out, "\n/** {} */\nsig {}", sig.doc, sig.name);
             if let Some(parent) = sig.parent {
-                let _ = write!(out, " extends {parent}");
+                let word = if sig.subset { "in" } else { "extends" };
+                let _ = write!(out, " {word} {parent}");
             }
             out.push_str(" {");
             for (index, field) in sig.fields.iter().enumerate() {
@@ -165,6 +169,7 @@ pub struct Facts {
     vocabulary: &'static Vocabulary,
     atoms: Vec<Atom>,
     relations: FxHashMap<(&'static str, &'static str), Relation>,
+    subsets: FxHashMap<&'static str, Vec<AtomId>>,
 }
 
 impl Facts {
@@ -174,6 +179,7 @@ impl Facts {
             vocabulary,
             atoms: Vec::new(),
             relations: FxHashMap::default(),
+            subsets: FxHashMap::default(),
         }
     }
 
@@ -223,6 +229,39 @@ impl Facts {
         if let Some(atom) = self.atoms.get_mut(atom.index()) {
             atom.value = Some(value);
         }
+    }
+
+    /// Puts an atom into a subset signature.
+    pub fn mark(&mut self, atom: AtomId, subset: &'static str) {
+        debug_assert!(
+            self.vocabulary.sig(subset).is_some_and(|sig| sig.subset),
+            "{subset} is no subset"
+        );
+        self.subsets.entry(subset).or_default().push(atom);
+    }
+
+    /// The atoms of a subset signature.
+    pub fn marked(&self, subset: &str) -> &[AtomId] {
+        self.subsets.get(subset).map_or(&[], Vec::as_slice)
+    }
+
+    /// The atoms of a signature: its own and those of the signatures that extend it.
+    pub fn of<'a>(&'a self, sig: &'a str) -> impl Iterator<Item = AtomId> + 'a {
+        let extends = move |mut name: &'static str| {
+            while name != sig {
+                match self.vocabulary.sig(name).and_then(|decl| decl.parent) {
+                    Some(parent) => name = parent,
+                    None => return false,
+                }
+            }
+            true
+        };
+        let subset = self.vocabulary.sig(sig).is_some_and(|decl| decl.subset);
+        let own = self
+            .atoms()
+            .filter(move |(_, atom)| !subset && extends(atom.sig))
+            .map(|(id, _)| id);
+        own.chain(self.marked(sig).iter().copied())
     }
 
     /// Adds a tuple to the field `field` of the signature `sig`.

@@ -10,6 +10,11 @@ use super::node::{Entry, Extra, Kind, Mapping, Node, Scalar, Style};
 use super::offsets::Offsets;
 use super::{Document, DuplicateKey, Limits};
 
+/// Stands for a line break within quoted text whose lines were joined.
+pub(super) const BREAK: char = '\u{1E}';
+/// Stands for nothing within quoted text whose lines were joined; it keeps offsets what they are.
+pub(super) const NOTHING: char = '\u{1F}';
+
 /// Why a file could not be read to its end.
 #[derive(Debug)]
 pub(super) struct Failure {
@@ -121,11 +126,15 @@ impl Builder<'_> {
             Event::Scalar(text, style, anchor, tag) => {
                 let (content, extra) = self.properties(start, anchor, tag.as_deref());
                 let (style, content, end) = self.scalar_extent(style, content.min(end), end);
+                let quoted = matches!(style, Style::SingleQuoted | Style::DoubleQuoted);
+                let text: Arc<str> = if quoted && text.contains([BREAK, NOTHING]) {
+                    let unjoined = text.replace(NOTHING, "").replace(BREAK, "\n");
+                    unjoined.into()
+                } else {
+                    text.into()
+                };
                 let node = Node {
-                    kind: Kind::Scalar(Scalar {
-                        text: text.into(),
-                        style,
-                    }),
+                    kind: Kind::Scalar(Scalar { text, style }),
                     span: Span::new(self.file, content, end),
                     extra,
                 };
@@ -394,6 +403,17 @@ fn merge(entries: Vec<Entry>) -> Vec<Entry> {
     }
     merged.append(&mut own);
     merged
+}
+
+/// Bytes up to and with the closing quote, when there is one.
+pub(super) fn quoted_length(written: &str) -> Option<usize> {
+    let length = match written.as_bytes().first()? {
+        b'\'' => single_quoted(written),
+        b'"' => double_quoted(written),
+        _ => return None,
+    };
+    let closed = length > 1 && written.as_bytes().get(length - 1) == written.as_bytes().first();
+    closed.then_some(length)
 }
 
 /// Bytes up to and with the closing quote.

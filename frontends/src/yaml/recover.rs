@@ -2,23 +2,28 @@
 
 use locus_core::{Diagnostic, FileId, Span};
 
-use super::build::{Built, Failure, Problem, build};
+use super::build::{BREAK, Built, Failure, NOTHING, Problem, build, quoted_length};
 use super::{Limits, Parsed};
 
 /// Text above this size is read again only a few times, so that a broken large file stays quick.
 const LARGE: usize = 1 << 20;
+
+/// Quoted scalars of one file whose lines are joined.
+const MAX_JOINS: usize = 200;
 
 pub(super) fn parse(text: &str, file: FileId, limits: &Limits) -> Parsed {
     let mut parsed = Parsed::default();
     let mut current: Option<String> = None;
     let mut previous: Option<usize> = None;
     let mut widen = 0;
-    let attempts = if text.len() > LARGE {
+    let mut attempts = if text.len() > LARGE {
         4
     } else {
         3 * limits.errors
     };
-    for _ in 0..attempts {
+    let mut lenient: Option<Joined> = None;
+    let mut joins = 0;
+    while attempts > 0 {
         let failure = match build(current.as_deref().unwrap_or(text), file, limits) {
             Ok(Built {
                 documents,
@@ -30,6 +35,24 @@ pub(super) fn parse(text: &str, file: FileId, limits: &Limits) -> Parsed {
             }
             Err(failure) => failure,
         };
+        // Quoted text whose lines are not indented: wrong by the book, and read by every parser in use.
+        match lenient
+            .take()
+            .filter(|joined| failure.at <= joined.line_end)
+        {
+            // Joining did not help: the quote is not closed where it seems to be.
+            Some(joined) => current = Some(joined.before),
+            None => {
+                let joined = join_quoted(current.as_deref().unwrap_or(text), &failure);
+                if let Some(joined) = joined.filter(|_| joins < MAX_JOINS) {
+                    current = Some(joined.after.clone());
+                    lenient = Some(joined);
+                    joins += 1;
+                    continue;
+                }
+            }
+        }
+        attempts -= 1;
         let read = current.as_deref().unwrap_or(text);
         let report = Report::new(read, &failure);
         // The same place again: what was set aside was too little.
@@ -57,6 +80,56 @@ pub(super) fn parse(text: &str, file: FileId, limits: &Limits) -> Parsed {
     }
     parsed.broken.push(Span::new(file, 0, text.len()));
     parsed
+}
+
+/// A text in which the lines of one quoted scalar have been joined.
+struct Joined {
+    before: String,
+    after: String,
+    /// The end of the line on which the scalar ends.
+    line_end: usize,
+}
+
+/// Joins the lines of the quoted scalar at which reading failed, byte for byte: the break becomes a
+/// space, or the marks that [`super::build`] turns back into line breaks and nothing.
+fn join_quoted(text: &str, failure: &Failure) -> Option<Joined> {
+    let Problem::Syntax(info) = &failure.problem else {
+        return None;
+    };
+    if !info.contains("indentation in quoted scalar") {
+        return None;
+    }
+    let written = text.get(failure.at..)?;
+    let length = quoted_length(written)?;
+    let end = failure.at + length;
+    let mut after = String::with_capacity(text.len());
+    after.push_str(text.get(..failure.at)?);
+    let mut rest = text.get(failure.at..end)?;
+    while let Some(newline) = rest.find('\n') {
+        let before = rest.get(..newline)?;
+        let kept = before.trim_end_matches([' ', '\t', '\r']);
+        let tail = rest.get(newline..)?;
+        let next = tail.trim_start_matches([' ', '\t', '\r', '\n']);
+        let gap = rest.get(kept.len()..rest.len() - next.len())?;
+        let breaks = gap.matches('\n').count();
+        after.push_str(kept);
+        if breaks == 1 {
+            after.push(' ');
+        } else {
+            after.extend(std::iter::repeat_n(BREAK, breaks - 1));
+            after.push(NOTHING);
+        }
+        let written = if breaks == 1 { 1 } else { breaks };
+        after.extend(std::iter::repeat_n(NOTHING, gap.len() - written));
+        rest = next;
+    }
+    after.push_str(rest);
+    after.push_str(text.get(end..)?);
+    (after.len() == text.len()).then(|| Joined {
+        before: text.to_owned(),
+        after,
+        line_end: line_end(text, end),
+    })
 }
 
 /// One error, in the user's words and at the place that is to blame.

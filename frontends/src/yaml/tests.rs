@@ -173,6 +173,21 @@ fn each_error_is_said_in_plain_words() {
 }
 
 #[test]
+fn quoted_text_may_run_on_without_indentation() {
+    let text = "a: 'one\ntwo  \n\n  three'\nb: \"x\\\"y\r\nz\" # c\nc: {d: \"p\nq\"}\n";
+    let (sources, parsed) = read(text);
+    assert_eq!(parsed.diagnostics, []);
+    let root = &parsed.documents[0].root;
+    assert_eq!(root.get("a").and_then(Node::as_str), Some("one two\nthree"));
+    assert_eq!(root.get("b").and_then(Node::as_str), Some("x\"y z"));
+    let d = root.get("c").and_then(|c| c.get("d")).unwrap();
+    assert_eq!(
+        (d.as_str(), sources.snippet(d.span)),
+        (Some("p q"), "\"p\nq\"")
+    );
+}
+
+#[test]
 fn several_errors_are_reported_in_one_run() {
     let text = "resources:\n  one:\n    type: a: b\n  two:\n    list: [1, 2\n  three:\n    name: \
                 'it's'\n  four:\n    ok: yes\n   bad: 1\noutputs:\n  x: *missing\n  y: @at\nlast: 1\n";
