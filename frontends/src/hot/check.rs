@@ -336,10 +336,8 @@ impl Engine<'_> {
         };
         if custom.resource_types.is_empty()
             || ty.nested_stack
-            || custom
-                .resource_types
-                .iter()
-                .any(|accepted| accepted == sort)
+            || custom.resource_types.contains(sort)
+            || also_accepts(constraint, sort)
         {
             return;
         }

@@ -107,6 +107,8 @@ pub(super) struct Engine<'a> {
     pub(super) pseudo: FxHashMap<Arc<str>, SymbolId>,
     /// The properties of each location's resource atom, for groups that copy them.
     pub(super) by_location: FxHashMap<LocationId, AtomId>,
+    /// Templates whose references have been stated.
+    pub(super) scanned: FxHashSet<FileId>,
     /// Calls within calls being evaluated.
     pub(super) depth: usize,
 }
@@ -145,6 +147,7 @@ impl<'a> Engine<'a> {
             words: FxHashMap::default(),
             pseudo: FxHashMap::default(),
             by_location: FxHashMap::default(),
+            scanned: FxHashSet::default(),
             depth: 0,
         }
     }
@@ -236,16 +239,16 @@ impl<'a> Engine<'a> {
     }
 
     /// The atoms of a template, made when it is first used.
-    pub(super) fn template_atoms(&mut self, prepared: &Rc<Prepared>) -> (Rc<TemplateAtoms>, bool) {
+    pub(super) fn template_atoms(&mut self, prepared: &Rc<Prepared>) -> Rc<TemplateAtoms> {
         let file = prepared.template.file;
         if let Some(Some((_, Some(atoms)))) = self.templates.get(&file) {
-            return (atoms.clone(), false);
+            return atoms.clone();
         }
         let atoms = Rc::new(self.static_facts(prepared));
         if let Some(Some((_, slot))) = self.templates.get_mut(&file) {
             *slot = Some(atoms.clone());
         }
-        (atoms, true)
+        atoms
     }
 
     /// A file named in another file; its name is relative to that one.

@@ -52,7 +52,7 @@ impl Engine<'_> {
         let Some(prepared) = self.prepare(file) else {
             return;
         };
-        let (atoms, _) = self.template_atoms(&prepared);
+        let atoms = self.template_atoms(&prepared);
         for field in &given {
             let input = self
                 .facts

@@ -36,7 +36,8 @@ impl Engine<'_> {
         given: Vec<Field>,
         path: Vec<FileId>,
     ) {
-        let (atoms, first_use) = self.template_atoms(prepared);
+        let atoms = self.template_atoms(prepared);
+        let first_use = self.scanned.insert(prepared.template.file);
         let template = &prepared.template;
         let mut stack = Stack {
             prepared: prepared.clone(),

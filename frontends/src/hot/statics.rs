@@ -258,7 +258,7 @@ impl Engine<'_> {
 
     /// States what the environments say about the deployed template.
     pub(super) fn environment_facts(&mut self, prepared: &Rc<Prepared>) {
-        let (atoms, _) = self.template_atoms(prepared);
+        let atoms = self.template_atoms(prepared);
         for given in std::mem::take(&mut self.environment.foreign) {
             let place = self.place("environment", given.span);
             let id = self.facts.atom("ForeignKey", given.text, given.span);

@@ -39,8 +39,6 @@ pub(super) struct Keys {
     pub(super) update_policy: &'static str,
     pub(super) condition: &'static str,
     pub(super) value: &'static str,
-    pub(super) default: &'static str,
-    pub(super) hidden: &'static str,
 }
 
 impl Dialect {
@@ -60,8 +58,6 @@ impl Dialect {
                 update_policy: "update_policy",
                 condition: "condition",
                 value: "value",
-                default: "default",
-                hidden: "hidden",
             },
             Dialect::Cfn => &Keys {
                 description: "Description",
@@ -77,8 +73,6 @@ impl Dialect {
                 update_policy: "UpdatePolicy",
                 condition: "Condition",
                 value: "Value",
-                default: "Default",
-                hidden: "NoEcho",
             },
         }
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use locus_core::{FileId, Span};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use saphyr_parser::{Event, Parser, ScalarStyle, StrInput, Tag};
 
 use super::node::{Entry, Extra, Kind, Mapping, Node, Scalar, Style};
@@ -49,6 +49,7 @@ pub(super) fn build(text: &str, file: FileId, limits: &Limits) -> Result<Built, 
         stack: Vec::new(),
         anchors: FxHashMap::default(),
         alias_nodes: 0,
+        interned: FxHashSet::default(),
         keys: FxHashMap::default(),
         built: Built::default(),
     };
@@ -102,6 +103,8 @@ struct Builder<'a> {
     stack: Vec<Open>,
     anchors: FxHashMap<usize, (Node, usize)>,
     alias_nodes: usize,
+    /// Short texts, which a configuration repeats: keys, types, names of functions.
+    interned: FxHashSet<Arc<str>>,
     /// Scratch space for finding repeated keys.
     keys: FxHashMap<Arc<str>, Span>,
     built: Built,
@@ -131,7 +134,7 @@ impl Builder<'_> {
                     let unjoined = text.replace(NOTHING, "").replace(BREAK, "\n");
                     unjoined.into()
                 } else {
-                    text.into()
+                    self.intern(&text)
                 };
                 let node = Node {
                     kind: Kind::Scalar(Scalar { text, style }),
@@ -161,6 +164,21 @@ impl Builder<'_> {
             Event::DocumentEnd | Event::StreamStart | Event::StreamEnd | Event::Nothing => {}
         }
         Ok(())
+    }
+
+    /// One copy of a short text, however often it is written.
+    fn intern(&mut self, text: &str) -> Arc<str> {
+        if text.len() > 24 {
+            return text.into();
+        }
+        match self.interned.get(text) {
+            Some(known) => known.clone(),
+            None => {
+                let new: Arc<str> = text.into();
+                self.interned.insert(new.clone());
+                new
+            }
+        }
     }
 
     /// Skips a node's tag and anchor: where its content starts, and what they say.

@@ -1,7 +1,0 @@
-//! YAQL, placeholder.
-use locus_core::value::{Item, Value};
-
-/// Evaluates.
-pub(super) fn evaluate(_arg: &Item) -> Option<Value> {
-    None
-}
