@@ -100,10 +100,17 @@ pub(super) fn step(value: &Value, step: &Value) -> Option<Item> {
 }
 
 fn replace(arg: &Item, collections: bool) -> Option<Value> {
-    let parts = map(&arg.value)?;
-    let template = plain(&field(parts, "template")?.value)?;
+    let (template, params) = match &arg.value {
+        // The CFN style: `[{name: value}, text]`.
+        Value::List(items) => (items.get(1)?, items.first()?),
+        other => (
+            field(map(other)?, "template")?,
+            field(map(other)?, "params")?,
+        ),
+    };
+    let template = plain(&template.value)?;
     let mut pairs = Vec::new();
-    for param in map(&field(parts, "params")?.value)? {
+    for param in map(&params.value)? {
         let value = &param.item.value;
         if !collections && matches!(value, Value::List(_) | Value::Map(_)) {
             return None;

@@ -320,8 +320,11 @@ impl Engine<'_> {
                         matches!(attribute.ty, Some(P::String | P::Boolean | P::Integer)),
                     )
                 }
-                // A nested stack also has the attributes of its members, by path.
-                None => (ty.open || (ty.nested_stack && is_member_path(name)), false),
+                None => {
+                    // A nested stack also has the attributes of its members, by path.
+                    let member = ty.nested_stack && is_member_path(name);
+                    (ty.open || member || open_attributes(&ty.name), false)
+                }
             },
             Some(Resolved::Template(file)) => {
                 let known = match self.prepare(*file) {
@@ -351,6 +354,7 @@ impl Engine<'_> {
                 "filter", "repeat", "contains", "if", "not", "and", "or", "equals", "digest",
             ];
             if !ordinary.contains(&&**name) || scan.condition {
+                self.said.insert((key, "call"));
                 self.facts.atom("ForeignCall", name.clone(), key);
             }
             return;
@@ -366,6 +370,7 @@ impl Engine<'_> {
         if let Some(meant) = nearest(name, candidates.filter(|known| known.len() > 4)) {
             let close = strsim_close(name, meant);
             if close {
+                self.said.insert((key, "call"));
                 let atom = self.facts.atom("SuspectCall", name.clone(), key);
                 let meant = self.word("FunctionName", meant, key);
                 self.facts.tuple("SuspectCall", "meant", &[atom, meant]);
@@ -384,6 +389,13 @@ impl Engine<'_> {
     fn shape(&mut self, scan: &Scan<'_>, name: &Arc<str>, shape: &FunctionShape, arg: &Node) {
         // What is itself a call gives its value later.
         if is_call(scan.prepared, arg) {
+            return;
+        }
+        // The CFN style gives the replacements and the text in a list.
+        if &**name == "Fn::Replace" {
+            if arg.as_sequence().is_none_or(|items| items.len() != 2) {
+                self.malformed(name, arg.used_at(), "it takes a list of a map and a text");
+            }
             return;
         }
         let span = arg.used_at();
@@ -493,6 +505,17 @@ fn is_function(name: &str) -> bool {
 fn strsim_close(name: &str, meant: &str) -> bool {
     let first = |text: &str| text.chars().next().map(|c| c.to_ascii_lowercase());
     first(name) == first(meant)
+}
+
+/// Types whose attributes are named by something else: the outputs of a configuration, the
+/// attributes of the members.
+fn open_attributes(ty: &str) -> bool {
+    ty.starts_with("OS::Heat::SoftwareDeployment")
+        || ty.starts_with("OS::Heat::StructuredDeployment")
+        || matches!(
+            ty,
+            "OS::Heat::ResourceGroup" | "OS::Heat::ResourceChain" | "AWS::CloudFormation::Stack"
+        )
 }
 
 /// `resource.name` and `resource.name.attribute`, which reach into a nested stack.

@@ -147,6 +147,9 @@ pub struct PropertySchema {
     pub allow_conversion: bool,
     /// How well it is supported.
     pub status: Status,
+    /// The custom constraint that the property has in effect, because Heat looks the name up.
+    #[serde(skip)]
+    pub resolves: Option<Arc<str>>,
 }
 
 impl PropertySchema {
@@ -254,8 +257,37 @@ impl ResourceType {
                 None => self.open = true,
             }
         }
+        for rule in std::mem::take(&mut self.translations) {
+            if let (Some(entity), "resolve") = (&rule.entity, &*rule.rule) {
+                let constraint = format!("neutron.{entity}");
+                let known = language().custom_constraints.contains_key(&constraint);
+                if let Some(schema) = schema_at(&mut self.properties, &rule.path).filter(|_| known)
+                {
+                    schema.resolves = Some(constraint.into());
+                }
+            }
+            self.translations.push(rule);
+        }
         self
     }
+}
+
+/// The schema of a property within properties; lists are entered.
+fn schema_at<'s>(
+    properties: &'s mut FxHashMap<Arc<str>, PropertySchema>,
+    path: &[Arc<str>],
+) -> Option<&'s mut PropertySchema> {
+    let (first, rest) = path.split_first()?;
+    let schema = properties.get_mut(first)?;
+    let schema = if schema.items.is_some() {
+        schema.items.as_deref_mut()?
+    } else {
+        schema
+    };
+    if rest.is_empty() {
+        return Some(schema);
+    }
+    schema_at(schema.entries.as_mut()?, rest)
 }
 
 struct Entry {
