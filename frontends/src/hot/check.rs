@@ -9,7 +9,7 @@ use locus_core::value::{Field, Item, Value, field};
 use rustc_hash::FxHashMap;
 use serde_json::Value as Json;
 
-use super::constraint::{fits, of_schema, words};
+use super::constraint::{fits, words};
 use super::data::{
     CustomKind, PropertySchema, PropertyType, ResourceType, StatusKind, catalogue, language,
 };
@@ -218,10 +218,10 @@ impl Engine<'_> {
     ) {
         if !fits(schema.ty, &item.value) {
             // A mistyped function has been noticed as such.
-            if let Value::Map(fields) = &item.value {
-                if matches!(fields.as_slice(), [one] if self.said.contains(&(one.key, "call"))) {
-                    return;
-                }
+            if let Value::Map(fields) = &item.value
+                && matches!(fields.as_slice(), [one] if self.said.contains(&(one.key, "call")))
+            {
+                return;
             }
             let mut place = Place {
                 path: path.as_str(),
@@ -235,16 +235,15 @@ impl Engine<'_> {
             return;
         }
         let mut reference: Option<&Arc<str>> = schema.resolves.as_ref();
-        for constraint in &schema.constraints {
-            let constraint = of_schema(constraint, item.span);
-            if self.judge.holds(&constraint, &item.value) == Some(false) {
+        for constraint in schema.limits() {
+            if self.judge.holds(constraint, &item.value) == Some(false) {
                 let mut place = Place {
                     path: path.as_str(),
                     key,
                     atom: None,
                 };
                 let atom = self.declared_use(building, &mut place);
-                let text = words(&constraint);
+                let text = words(constraint);
                 let constraint = self.word("SchemaConstraint", &text, item.span);
                 self.facts
                     .tuple("PropertyUse", "violates", &[atom, constraint]);

@@ -8,7 +8,7 @@ use regex::Regex;
 use rustc_hash::FxHashMap;
 use serde_json::Value as Json;
 
-use super::data::{PropertyConstraint, PropertyType};
+use super::data::PropertyType;
 use super::format;
 use locus_core::Span;
 use locus_core::value::{Field, Item};
@@ -166,43 +166,6 @@ fn as_f64(value: &Value) -> Option<f64> {
         Value::Int(n) => Some(n.to_f64()),
         Value::Float(f) => Some(*f),
         _ => None,
-    }
-}
-
-/// A constraint of a type's property in the terms of the graph.
-pub(super) fn of_schema(constraint: &PropertyConstraint, span: Span) -> Constraint {
-    let float = |n: &Option<f64>| {
-        n.map(|n| {
-            let whole = n.fract() == 0.0 && n.abs() < 1e15;
-            #[expect(
-                clippy::cast_possible_truncation,
-                reason = "checked to be a small whole number"
-            )]
-            if whole {
-                Value::Int(Int::from(n as i64))
-            } else {
-                Value::Float(n)
-            }
-        })
-    };
-    match constraint {
-        PropertyConstraint::Length { min, max } => Constraint::Length {
-            min: min.map(Int::from),
-            max: max.map(Int::from),
-        },
-        PropertyConstraint::Range { min, max } => Constraint::Range {
-            min: float(min),
-            max: float(max),
-        },
-        PropertyConstraint::Modulo { step, offset } => Constraint::Modulo {
-            step: Int::from(*step),
-            offset: Int::from(*offset),
-        },
-        PropertyConstraint::AllowedValues(values) => {
-            Constraint::OneOf(values.iter().map(|json| of_json(json, span)).collect())
-        }
-        PropertyConstraint::AllowedPattern(pattern) => Constraint::Pattern(pattern.clone()),
-        PropertyConstraint::CustomConstraint(name) => Constraint::Named(name.clone()),
     }
 }
 

@@ -91,7 +91,7 @@ pub(super) struct Engine<'a> {
     pub(super) unchecked: Vec<Diagnostic>,
     pub(super) judge: Judge,
     files: FxHashMap<String, Result<FileId, String>>,
-    templates: FxHashMap<FileId, Option<(Rc<Prepared>, Option<Rc<TemplateAtoms>>)>>,
+    templates: FxHashMap<FileId, Option<Known>>,
     pub(super) order: Vec<FileId>,
     /// Existing things by constraint and name, or by constraint and symbol.
     external: FxHashMap<(Arc<str>, ExternalKey), LocationId>,
@@ -113,6 +113,10 @@ pub(super) struct Engine<'a> {
     pub(super) depth: usize,
 }
 
+/// A template that has been read, and its atoms once it has been used.
+type Known = (Rc<Prepared>, Option<Rc<TemplateAtoms>>);
+
+/// What an existing thing is known by.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum ExternalKey {
     Name(Arc<str>),
@@ -168,20 +172,20 @@ impl<'a> Engine<'a> {
             parameters.retain(|old| old.name != given.name);
             parameters.push(given.clone());
         }
-        if let Some(file) = self.request.template {
-            if let Some(prepared) = self.prepare(file) {
-                self.environment_facts(&prepared);
-                let inputs = std::mem::take(&mut self.environment.parameters);
-                let given: Vec<Field> = inputs
-                    .into_iter()
-                    .map(|given| Field {
-                        name: given.name,
-                        key: given.span,
-                        item: given.item,
-                    })
-                    .collect();
-                self.stack(&prepared, String::new(), None, None, given, vec![file]);
-            }
+        if let Some(file) = self.request.template
+            && let Some(prepared) = self.prepare(file)
+        {
+            self.environment_facts(&prepared);
+            let inputs = std::mem::take(&mut self.environment.parameters);
+            let given: Vec<Field> = inputs
+                .into_iter()
+                .map(|given| Field {
+                    name: given.name,
+                    key: given.span,
+                    item: given.item,
+                })
+                .collect();
+            self.stack(&prepared, String::new(), None, None, given, vec![file]);
         }
         self.diagnostics.extend(self.graph.check());
         Loaded {
@@ -223,15 +227,14 @@ impl<'a> Engine<'a> {
                     .map(|(index, name)| (name.clone(), index))
                     .collect()
             };
-            let prepared = Rc::new(Prepared {
+            Rc::new(Prepared {
                 by_parameter: index(parameters.iter().map(|p| &p.name).collect()),
                 by_resource: index(template.resources.iter().map(|r| &r.name).collect()),
                 by_condition: index(template.conditions.iter().map(|c| &c.name).collect()),
                 by_output: index(template.outputs.iter().map(|o| &o.name).collect()),
                 parameters,
                 template,
-            });
-            prepared
+            })
         });
         let entry = prepared.clone().map(|prepared| (prepared, None));
         self.templates.insert(file, entry);
@@ -403,10 +406,10 @@ impl<'a> Engine<'a> {
         let mut depends = Vec::new();
         for part in parts {
             part.value.visit(&mut |leaf| {
-                if let Value::Symbolic(id) = leaf {
-                    if !depends.contains(id) {
-                        depends.push(*id);
-                    }
+                if let Value::Symbolic(id) = leaf
+                    && !depends.contains(id)
+                {
+                    depends.push(*id);
                 }
             });
         }

@@ -65,17 +65,10 @@ impl Engine<'_> {
             Kind::Mapping(mapping) => {
                 if let [entry] = mapping.entries.as_slice() {
                     let info = stack.prepared.template.info;
-                    if let Some(name) = entry.name() {
-                        if let Some(variant) = info.functions.get(&**name) {
-                            return self.call(
-                                stack,
-                                name,
-                                variant,
-                                &entry.value,
-                                node.used_at(),
-                                uses,
-                            );
-                        }
+                    if let Some(name) = entry.name()
+                        && let Some(variant) = info.functions.get(&**name)
+                    {
+                        return self.call(stack, name, variant, &entry.value, node.used_at(), uses);
                     }
                 }
                 let mut fields: Vec<Field> = Vec::with_capacity(mapping.entries.len());
@@ -374,10 +367,10 @@ impl Engine<'_> {
                     Some(node) => self.eval(stack, node, uses),
                     None => None,
                 };
-                if let Some(other) = &otherwise {
-                    if other.value.same(&then.value) {
-                        return Some(then);
-                    }
+                if let Some(other) = &otherwise
+                    && other.value.same(&then.value)
+                {
+                    return Some(then);
                 }
                 let values = [Some(&then), otherwise.as_ref()].into_iter().flatten();
                 let choices: Vec<Value> = values.map(|item| item.value.clone()).collect();

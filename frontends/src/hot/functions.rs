@@ -421,9 +421,8 @@ pub(super) fn contains(arg: &Item) -> Option<Value> {
 /// `repeat`: the template with each combination of the lists put in.
 pub(super) fn repeat(loops: &[Field], template: &Item, permutations: bool) -> Option<Vec<Item>> {
     let mut columns: Vec<(&str, Vec<&Item>)> = Vec::new();
-    let keys: Vec<Vec<Item>>;
     // A map stands for the list of its keys.
-    keys = loops
+    let keys: Vec<Vec<Item>> = loops
         .iter()
         .map(|one| match &one.item.value {
             Value::Map(fields) => fields

@@ -70,11 +70,12 @@ impl Engine<'_> {
                     .defaults
                     .iter()
                     .any(|default| default.name == parameter.name);
-            if parameter.default.is_none() && !set {
-                if let Some(&parameter) = atoms.parameters.get(index) {
-                    self.facts
-                        .tuple("Resource", "lacksInput", &[building.atom, parameter]);
-                }
+            if parameter.default.is_none()
+                && !set
+                && let Some(&parameter) = atoms.parameters.get(index)
+            {
+                self.facts
+                    .tuple("Resource", "lacksInput", &[building.atom, parameter]);
             }
         }
         let location = self.graph.location(building.location);

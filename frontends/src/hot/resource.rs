@@ -127,12 +127,11 @@ impl Engine<'_> {
                     Item { value, ..item }
                 }
                 None => {
-                    if let Some(&atom) = atoms.parameters.get(index) {
-                        if parameter.default.is_none()
-                            && self.said.insert((parameter.span, "unset"))
-                        {
-                            self.facts.mark(atom, "UnsetParameter");
-                        }
+                    if let Some(&atom) = atoms.parameters.get(index)
+                        && parameter.default.is_none()
+                        && self.said.insert((parameter.span, "unset"))
+                    {
+                        self.facts.mark(atom, "UnsetParameter");
                     }
                     let symbol = self.graph.add_symbol(Symbol {
                         name: format!("{}{}", stack.prefix, parameter.name).into(),
@@ -245,14 +244,14 @@ impl Engine<'_> {
             return;
         }
         self.facts.mark(atom, "KnownType");
-        if let Resolved::Type(ty) = resolved {
-            if ty.status.kind != StatusKind::Supported {
-                self.facts.mark(atom, "OutdatedType");
-                if let Some(successor) = &ty.status.substitute {
-                    let successor = self.word("Successor", successor, span);
-                    self.facts
-                        .tuple("TypeName", "successor", &[atom, successor]);
-                }
+        if let Resolved::Type(ty) = resolved
+            && ty.status.kind != StatusKind::Supported
+        {
+            self.facts.mark(atom, "OutdatedType");
+            if let Some(successor) = &ty.status.substitute {
+                let successor = self.word("Successor", successor, span);
+                self.facts
+                    .tuple("TypeName", "successor", &[atom, successor]);
             }
         }
     }

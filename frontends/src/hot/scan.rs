@@ -117,10 +117,10 @@ impl Engine<'_> {
                     target,
                     scan.from,
                 );
-                if let (Some(from), Some(target)) = (scan.from, target) {
-                    if scan.atoms.conditions.contains(&from) {
-                        self.facts.tuple("Condition", "uses", &[from, target]);
-                    }
+                if let (Some(from), Some(target)) = (scan.from, target)
+                    && scan.atoms.conditions.contains(&from)
+                {
+                    self.facts.tuple("Condition", "uses", &[from, target]);
                 }
             }
             (Kind::Scalar(_), _) => {}
@@ -138,12 +138,11 @@ impl Engine<'_> {
                 }
             }
             Kind::Mapping(mapping) => {
-                if let [entry] = mapping.entries.as_slice() {
-                    if let Some(name) = entry.name() {
-                        if self.scan_call(scan, name, entry.key.span, &entry.value) {
-                            return;
-                        }
-                    }
+                if let [entry] = mapping.entries.as_slice()
+                    && let Some(name) = entry.name()
+                    && self.scan_call(scan, name, entry.key.span, &entry.value)
+                {
+                    return;
                 }
                 for entry in &mapping.entries {
                     self.plain_secret(entry.name(), &entry.value);
@@ -455,10 +454,10 @@ impl Engine<'_> {
 
     /// Notes that a reference leads to a resource that is absent.
     pub(super) fn absent_target(&mut self, span: Span) {
-        if let Some(&reference) = self.references.get(&span) {
-            if self.said.insert((span, "absent")) {
-                self.facts.mark(reference, "AbsentTarget");
-            }
+        if let Some(&reference) = self.references.get(&span)
+            && self.said.insert((span, "absent"))
+        {
+            self.facts.mark(reference, "AbsentTarget");
         }
     }
 

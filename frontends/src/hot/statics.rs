@@ -283,10 +283,10 @@ impl Engine<'_> {
             self.facts
                 .atom("RegistryEntry", mapped.to.text.clone(), mapped.to.span);
             // A mapping to a file that is not there is wrong even when no resource uses it.
-            if super::engine::is_template_name(&mapped.to.text) {
-                if let Err(why) = self.file(&mapped.to.text, mapped.file) {
-                    self.missing_file(&mapped.to.text, mapped.to.span, &why);
-                }
+            if super::engine::is_template_name(&mapped.to.text)
+                && let Err(why) = self.file(&mapped.to.text, mapped.file)
+            {
+                self.missing_file(&mapped.to.text, mapped.to.span, &why);
             }
         }
     }

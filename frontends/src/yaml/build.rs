@@ -47,6 +47,7 @@ pub(super) fn build(text: &str, file: FileId, limits: &Limits) -> Result<Built, 
         limits,
         offsets: Offsets::new(text),
         stack: Vec::new(),
+        nodes: Vec::new(),
         anchors: FxHashMap::default(),
         alias_nodes: 0,
         interned: FxHashSet::default(),
@@ -81,18 +82,13 @@ struct Open {
     flow: bool,
     anchor: usize,
     extra: Option<Box<Extra>>,
-    content: Content,
+    mapping: bool,
+    /// Where its children start among the nodes that have no home yet.
+    children: usize,
+    /// Whether one of its keys is `<<`.
+    merges: bool,
     /// Nodes within, counted with what aliases stand for.
     weight: usize,
-}
-
-enum Content {
-    Sequence(Vec<Node>),
-    Mapping {
-        entries: Vec<Entry>,
-        key: Option<Node>,
-        merges: bool,
-    },
 }
 
 struct Builder<'a> {
@@ -101,6 +97,9 @@ struct Builder<'a> {
     limits: &'a Limits,
     offsets: Offsets<'a>,
     stack: Vec<Open>,
+    /// Children of the open collections, outermost first: each collection is then made at its exact
+    /// size.
+    nodes: Vec<Node>,
     anchors: FxHashMap<usize, (Node, usize)>,
     alias_nodes: usize,
     /// Short texts, which a configuration repeats: keys, types, names of functions.
@@ -144,19 +143,8 @@ impl Builder<'_> {
                 self.define(anchor, &node, 1);
                 self.push(node, 1);
             }
-            Event::SequenceStart(anchor, tag) => {
-                self.open(start, anchor, tag.as_deref(), Content::Sequence(Vec::new()))?;
-            }
-            Event::MappingStart(anchor, tag) => self.open(
-                start,
-                anchor,
-                tag.as_deref(),
-                Content::Mapping {
-                    entries: Vec::new(),
-                    key: None,
-                    merges: false,
-                },
-            )?,
+            Event::SequenceStart(anchor, tag) => self.open(start, anchor, tag.as_deref(), false)?,
+            Event::MappingStart(anchor, tag) => self.open(start, anchor, tag.as_deref(), true)?,
             // The bracket alone: a comment after it is counted in by the scanner.
             Event::SequenceEnd | Event::MappingEnd => self.close((start + 1).min(end)),
             Event::Alias(id) => self.alias(id, start, end)?,
@@ -249,7 +237,7 @@ impl Builder<'_> {
         start: usize,
         anchor: usize,
         tag: Option<&Tag>,
-        content: Content,
+        mapping: bool,
     ) -> Result<(), Problem> {
         if self.stack.len() >= self.limits.depth {
             return Err(Problem::TooDeep);
@@ -262,7 +250,9 @@ impl Builder<'_> {
             flow,
             anchor,
             extra,
-            content,
+            mapping,
+            children: self.nodes.len(),
+            merges: false,
             weight: 1,
         });
         Ok(())
@@ -272,15 +262,18 @@ impl Builder<'_> {
         let Some(open) = self.stack.pop() else { return };
         // The end event of a block collection is where the next thing starts.
         let end = if open.flow { end } else { open.end };
-        let kind = match open.content {
-            Content::Sequence(items) => Kind::Sequence(items),
-            Content::Mapping {
-                entries, merges, ..
-            } => {
-                self.find_duplicates(&entries);
-                let entries = if merges { merge(entries) } else { entries };
-                Kind::Mapping(Mapping { entries })
+        let mut children = self.nodes.drain(open.children.min(self.nodes.len())..);
+        let kind = if open.mapping {
+            let mut entries = Vec::with_capacity(children.len() / 2);
+            while let (Some(key), Some(value)) = (children.next(), children.next()) {
+                entries.push(Entry { key, value });
             }
+            drop(children);
+            self.find_duplicates(&entries);
+            let entries = if open.merges { merge(entries) } else { entries };
+            Kind::Mapping(Mapping { entries })
+        } else {
+            Kind::Sequence(children.collect())
         };
         let node = Node {
             kind,
@@ -321,19 +314,18 @@ impl Builder<'_> {
         };
         open.weight += weight;
         open.end = open.end.max(used.end as usize);
-        match &mut open.content {
-            Content::Sequence(items) => items.push(node),
-            Content::Mapping {
-                entries,
-                key,
-                merges,
-            } => match key.take() {
-                None => {
-                    *merges |= is_merge(&node);
-                    *key = Some(node);
-                }
-                Some(key) => entries.push(Entry { key, value: node }),
-            },
+        let is_key = open.mapping && (self.nodes.len() - open.children).is_multiple_of(2);
+        open.merges |= is_key && is_merge(&node);
+        self.nodes.push(node);
+    }
+
+    /// The key or index under which an open collection holds the next one, whose children start at
+    /// `end`.
+    fn step(&self, open: &Open, end: usize) -> Option<Arc<str>> {
+        if open.mapping {
+            self.nodes.get(end.checked_sub(1)?)?.text().cloned()
+        } else {
+            Some((end - open.children).to_string().into())
         }
     }
 
@@ -363,7 +355,14 @@ impl Builder<'_> {
         if found.is_empty() {
             return;
         }
-        let path: Vec<Arc<str>> = self.stack.iter().filter_map(step).collect();
+        let ends = self.stack.iter().skip(1).map(|open| open.children);
+        let ends = ends.chain([self.nodes.len()]);
+        let path: Vec<Arc<str>> = self
+            .stack
+            .iter()
+            .zip(ends)
+            .filter_map(|(open, end)| self.step(open, end))
+            .collect();
         self.built
             .duplicates
             .extend(found.into_iter().map(|(name, first, again)| DuplicateKey {
@@ -372,14 +371,6 @@ impl Builder<'_> {
                 again,
                 path: path.clone(),
             }));
-    }
-}
-
-/// The key or index under which an open collection holds the one now being closed.
-fn step(open: &Open) -> Option<Arc<str>> {
-    match &open.content {
-        Content::Sequence(items) => Some(items.len().to_string().into()),
-        Content::Mapping { key, .. } => key.as_ref()?.text().cloned(),
     }
 }
 

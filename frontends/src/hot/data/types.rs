@@ -2,6 +2,8 @@
 
 use std::sync::{Arc, LazyLock, OnceLock};
 
+use locus_core::Int;
+use locus_core::value::{Constraint, Value};
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
 use serde_json::Value as Json;
@@ -119,6 +121,58 @@ pub enum PropertyConstraint {
     CustomConstraint(Arc<str>),
 }
 
+impl PropertyConstraint {
+    /// The constraint in the terms of the graph.
+    fn meaning(&self) -> Constraint {
+        match self {
+            PropertyConstraint::Length { min, max } => Constraint::Length {
+                min: min.map(Int::from),
+                max: max.map(Int::from),
+            },
+            PropertyConstraint::Range { min, max } => Constraint::Range {
+                min: min.map(whole_or_float),
+                max: max.map(whole_or_float),
+            },
+            PropertyConstraint::Modulo { step, offset } => Constraint::Modulo {
+                step: Int::from(*step),
+                offset: Int::from(*offset),
+            },
+            PropertyConstraint::AllowedValues(values) => {
+                Constraint::OneOf(values.iter().filter_map(scalar).collect())
+            }
+            PropertyConstraint::AllowedPattern(pattern) => Constraint::Pattern(pattern.clone()),
+            PropertyConstraint::CustomConstraint(name) => Constraint::Named(name.clone()),
+        }
+    }
+}
+
+fn whole_or_float(n: f64) -> Value {
+    let whole = n.fract() == 0.0 && n.abs() < 1e15;
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "checked to be a whole number that fits"
+    )]
+    if whole {
+        Value::Int(Int::from(n as i64))
+    } else {
+        Value::Float(n)
+    }
+}
+
+/// Allowed values are scalars.
+fn scalar(json: &Json) -> Option<Value> {
+    Some(match json {
+        Json::Null => Value::Null,
+        Json::Bool(flag) => Value::Bool(*flag),
+        Json::Number(n) => match n.as_i64() {
+            Some(n) => Value::Int(Int::from(n)),
+            None => Value::Float(n.as_f64()?),
+        },
+        Json::String(text) => Value::str(text.as_str()),
+        Json::Array(_) | Json::Object(_) => return None,
+    })
+}
+
 /// What a property may hold.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
@@ -150,9 +204,22 @@ pub struct PropertySchema {
     /// The custom constraint that the property has in effect, because Heat looks the name up.
     #[serde(skip)]
     pub resolves: Option<Arc<str>>,
+    /// The constraints in the terms of the graph, made when they are first asked for.
+    #[serde(skip)]
+    limits: OnceLock<Vec<Constraint>>,
 }
 
 impl PropertySchema {
+    /// The constraints in the terms of the graph.
+    pub fn limits(&self) -> &[Constraint] {
+        self.limits.get_or_init(|| {
+            self.constraints
+                .iter()
+                .map(PropertyConstraint::meaning)
+                .collect()
+        })
+    }
+
     /// The custom constraints that apply, by name.
     pub fn custom_constraints(&self) -> impl Iterator<Item = &Arc<str>> {
         self.constraints
