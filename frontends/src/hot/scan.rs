@@ -146,6 +146,7 @@ impl Engine<'_> {
                 }
                 for entry in &mapping.entries {
                     self.plain_secret(entry.name(), &entry.value);
+                    self.secret_script(entry.name(), &entry.value);
                     self.scan_node(scan, &entry.value);
                 }
             }

@@ -11,6 +11,7 @@ use rustc_hash::FxHashMap;
 use super::data::language;
 use super::engine::{Engine, Prepared, TemplateAtoms};
 use super::parameter::{Parameter, convert};
+use crate::yaml::Node;
 
 /// Names that show that a value is secret.
 const SECRET_NAMES: [&str; 7] = [
@@ -34,7 +35,63 @@ pub(super) fn is_secret_name(name: &str) -> bool {
         && SECRET_NAMES.iter().any(|word| name.contains(word))
 }
 
+/// The name of what a line of a script or of a configuration sets to a secret in plain text.
+fn secret_assignment(line: &str, placeholders: &[&str]) -> Option<String> {
+    let line = line.trim();
+    let (name, value) = line.split_once(['=', ':'])?;
+    let name = name
+        .trim()
+        .rsplit([' ', '\t'])
+        .next()?
+        .trim_matches(['"', '\'']);
+    let value = value.trim().trim_matches(['"', '\'']);
+    let computed = value.is_empty()
+        || value.starts_with(['$', '{', '<', '%', '`', '*', '&', '|', '>', '/', '='])
+        || matches!(value, "true" | "false" | "True" | "False")
+        || placeholders.iter().any(|known| value.contains(known));
+    let comment = line.starts_with('#');
+    (!computed && !comment && is_secret_name(name)).then(|| name.to_owned())
+}
+
 impl Engine<'_> {
+    /// Credentials that a start-up script spells out.
+    pub(super) fn secret_script(&mut self, key: Option<&Arc<str>>, node: &Node) {
+        if !key.is_some_and(|key| matches!(&**key, "user_data" | "UserData")) {
+            return;
+        }
+        // The text itself, or the template of a replacement with its placeholders.
+        let call = node
+            .as_mapping()
+            .and_then(|mapping| match mapping.entries.as_slice() {
+                [entry] if entry.name().is_some_and(|n| n.starts_with("str_replace")) => {
+                    Some(&entry.value)
+                }
+                _ => None,
+            });
+        let text = call.and_then(|arg| arg.get("template")).unwrap_or(node);
+        let params = call
+            .and_then(|arg| arg.get("params"))
+            .and_then(Node::as_mapping);
+        let placeholders: Vec<&str> = params
+            .into_iter()
+            .flat_map(|params| params.named().map(|(name, _)| &**name))
+            .collect();
+        if text.text().is_none() {
+            return;
+        }
+        let written: Arc<str> = self.sources.snippet(text.span).into();
+        let mut at = text.span.start as usize;
+        for line in written.split_inclusive('\n') {
+            if let Some(name) = secret_assignment(line, &placeholders) {
+                let indent = line.len() - line.trim_start().len();
+                let end = at + line.trim_end().len();
+                let span = Span::new(text.span.file, at + indent, end);
+                self.facts.atom("PlainSecret", name, span);
+            }
+            at += line.len();
+        }
+    }
+
     /// States what a template says about itself, and gives the atoms of its parts.
     pub(super) fn static_facts(&mut self, prepared: &Rc<Prepared>) -> TemplateAtoms {
         let template = &prepared.template;

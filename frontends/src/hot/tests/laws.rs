@@ -327,3 +327,26 @@ fn plain_secrets_are_noticed() {
     ));
     assert_eq!(case.atoms("PlainSecret"), ["password @5:37"]);
 }
+
+#[test]
+fn secrets_in_start_up_scripts_are_noticed() {
+    let case = load_text(&resources(
+        "  s:
+    type: OS::Nova::Server
+    properties:
+      flavor: f
+      user_data:
+        str_replace:
+          template: |
+            #cloud-config
+            password: hunter2
+            db_password: $pw
+            export API_KEY=KEY
+            export ROOT_PASSWORD=$(pwgen)
+            # token: none
+            é: token=abc
+          params: {KEY: x}
+",
+    ));
+    assert_eq!(case.atoms("PlainSecret"), ["password @11:13"]);
+}
