@@ -16,7 +16,7 @@ abstract sig Role {}
 
 abstract sig Value {}
 abstract sig Scalar, Symbol extends Value {}
-abstract sig Collection extends Value { entries: Key -> lone Value }
+abstract sig Collection extends Value { entries: Key -> Value }
 abstract sig Reference extends Value { target: one Location }
 
 abstract sig Location {
@@ -25,7 +25,7 @@ abstract sig Location {
   process: one Process,
   provided: set Role,
   required: set Role,
-  properties: Key -> lone Value
+  properties: Key -> Value
 }
 sig External, Present in Location {}
 
