@@ -9,13 +9,14 @@ use locus_core::value::{Field, Item, Value, field};
 use rustc_hash::FxHashMap;
 use serde_json::Value as Json;
 
-use super::constraint::{fits, words};
+use super::constraint::{fits, number, words};
 use super::data::{
     CustomKind, PropertySchema, PropertyType, ResourceType, StatusKind, catalogue, language,
 };
 use super::engine::{Engine, ExternalKey, Resolved, Stack};
 use super::eval::push_step;
 use super::resource::Building;
+use super::text::plain;
 
 /// The property that a comparison is about.
 struct Place<'p> {
@@ -130,7 +131,9 @@ impl Engine<'_> {
                         key: one.key,
                         atom: None,
                     };
-                    self.property_use(building, &mut place);
+                    let atom = self.property_use(building, &mut place);
+                    let names = schemas.keys().map(|name| &**name);
+                    self.suggest("PropertyUse", atom, &one.name, names);
                     let mut targets = Vec::new();
                     one.item.value.visit(&mut |leaf| {
                         if let Value::Location(target) = leaf {
@@ -254,6 +257,9 @@ impl Engine<'_> {
             if custom.is_some_and(|custom| custom.kind == CustomKind::Reference) {
                 reference = Some(name);
             }
+        }
+        if let Some(value) = normalised(schema.ty, &item.value) {
+            item.value = value;
         }
         match &mut item.value {
             Value::Map(fields) => {
@@ -464,6 +470,18 @@ impl Engine<'_> {
                     .tuple("Resource", "conflicts", &[building.atom, check]);
             }
         }
+    }
+}
+
+/// The value as Heat converts it to the property's type, so that rules see one form of it.
+fn normalised(ty: PropertyType, value: &Value) -> Option<Value> {
+    match (ty, value) {
+        (PropertyType::Boolean, Value::Str(text)) => {
+            Some(Value::Bool(text.eq_ignore_ascii_case("true")))
+        }
+        (PropertyType::Integer | PropertyType::Number, Value::Str(_)) => number(value),
+        (PropertyType::String, Value::Int(_) | Value::Bool(_)) => plain(value).map(Value::str),
+        _ => None,
     }
 }
 

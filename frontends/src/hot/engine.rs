@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use locus_core::facts::{AtomId, Facts};
 use locus_core::graph::{Location, Origin, Process, RoleKind};
+use locus_core::suggest::nearest;
 use locus_core::value::{Domain, Field, Item, Symbol, SymbolId, SymbolKind, Value, ValueType};
 use locus_core::{Diagnostic, FileId, LocationGraph, LocationId, Sources, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -455,6 +456,24 @@ impl<'a> Engine<'a> {
         let atom = self.facts.atom(sig, key.1.clone(), span);
         self.words.insert(key, atom);
         atom
+    }
+
+    /// States the known name that is nearest to one that is not known.
+    pub(super) fn suggest<'n>(
+        &mut self,
+        sig: &'static str,
+        atom: AtomId,
+        written: &str,
+        known: impl IntoIterator<Item = &'n str>,
+    ) {
+        // In order, so that of two equally near names the same one is always given.
+        let mut known: Vec<&str> = known.into_iter().collect();
+        known.sort_unstable();
+        if let Some(meant) = nearest(written, known) {
+            let span = self.facts.get(atom).span;
+            let meant = self.word("Suggestion", meant, span);
+            self.facts.tuple(sig, "meant", &[atom, meant]);
+        }
     }
 
     /// The symbol of a pseudo parameter.

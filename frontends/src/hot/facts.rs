@@ -107,7 +107,10 @@ pub static VOCABULARY: Vocabulary = Vocabulary {
             "ForeignKey",
             None,
             "a key that the template's version does not allow where it is; the span is the key",
-            &[one("place", &["Place"], "what the key is in")],
+            &[
+                lone("meant", &["Suggestion"], "the known name that is nearest"),
+                one("place", &["Place"], "what the key is in"),
+            ],
         ),
         sig(
             "Place",
@@ -298,7 +301,10 @@ pub static VOCABULARY: Vocabulary = Vocabulary {
             "TypeName",
             None,
             "the type of a resource; the span is the value of `type`",
-            &[lone("successor", &["Successor"], "the type to use instead")],
+            &[
+                lone("meant", &["Suggestion"], "the known name that is nearest"),
+                lone("successor", &["Successor"], "the type to use instead"),
+            ],
         ),
         subset(
             "KnownType",
@@ -327,6 +333,7 @@ pub static VOCABULARY: Vocabulary = Vocabulary {
             None,
             "a property that is given and is not simply as its type declares it; the span is its key",
             &[
+                lone("meant", &["Suggestion"], "the known name that is nearest"),
                 lone(
                     "declared",
                     &["Declaration"],
@@ -444,7 +451,11 @@ pub static VOCABULARY: Vocabulary = Vocabulary {
             "AttributeName",
             None,
             "the attribute that a `get_attr` names; the span is the name",
-            &[],
+            &[lone(
+                "meant",
+                &["Suggestion"],
+                "the known name that is nearest",
+            )],
         ),
         subset(
             "KnownAttribute",
@@ -489,6 +500,12 @@ pub static VOCABULARY: Vocabulary = Vocabulary {
                 &["FunctionName"],
                 "the function it is near to",
             )],
+        ),
+        sig(
+            "Suggestion",
+            None,
+            "a name that may have been meant; the span is what was written",
+            &[],
         ),
         sig("FunctionName", None, "the name of a function", &[]),
         sig(

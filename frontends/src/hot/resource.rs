@@ -9,7 +9,7 @@ use locus_core::value::{Field, Item, Symbol, SymbolKind, Value};
 use locus_core::{FileId, LocationId, Span};
 use rustc_hash::FxHashSet;
 
-use super::data::StatusKind;
+use super::data::{StatusKind, catalogue};
 use super::engine::{Engine, Prepared, Resolved, Stack, Truth};
 use super::eval::Uses;
 use super::parameter::convert;
@@ -241,6 +241,10 @@ impl Engine<'_> {
         let atom = self.facts.atom("TypeName", name.clone(), span);
         self.facts.tuple("Resource", "type", &[resource, atom]);
         if matches!(resolved, Resolved::Unknown) {
+            let request = self.request;
+            let mut known: Vec<&str> = catalogue().names().collect();
+            known.extend(request.types.keys().map(|name| &**name));
+            self.suggest("TypeName", atom, name, known);
             return;
         }
         self.facts.mark(atom, "KnownType");

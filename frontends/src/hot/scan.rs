@@ -299,6 +299,10 @@ impl Engine<'_> {
         let (known, plain) = self.attribute(resolved, text);
         if known {
             self.facts.mark(atom, "KnownAttribute");
+        } else if let Some(Resolved::Type(ty)) = resolved {
+            let ty = ty.clone();
+            let names = ty.attributes.keys().map(|name| &**name);
+            self.suggest("AttributeName", atom, text, names);
         }
         if plain && !path.is_empty() {
             self.facts

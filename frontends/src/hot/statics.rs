@@ -119,6 +119,21 @@ impl Engine<'_> {
             let place = self.place(key.place, key.span);
             let id = self.facts.atom("ForeignKey", key.name.clone(), key.span);
             self.facts.tuple("ForeignKey", "place", &[id, place]);
+            let info = template.info;
+            let allowed: &[String] = match key.place {
+                "template" => &info.sections,
+                "resource" => &info.resource_keys,
+                "output" => &info.output_keys,
+                "parameter" => &info.parameter_keys,
+                "parameter group" => &language().parameter_group_keys,
+                _ => &[],
+            };
+            self.suggest(
+                "ForeignKey",
+                id,
+                &key.name,
+                allowed.iter().map(String::as_str),
+            );
         }
         self.repeated_keys(prepared);
         let mut atoms = TemplateAtoms {

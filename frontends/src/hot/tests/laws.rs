@@ -35,6 +35,14 @@ fn types_and_properties_are_compared_with_their_declarations() {
     );
     assert_eq!(case.tuples("Resource", "lacks"), ["server -> flavor @3:3"]);
     assert_eq!(
+        case.tuples("PropertyUse", "meant"),
+        ["flavr -> flavor @6:7"]
+    );
+    assert_eq!(
+        case.tuples("TypeName", "meant"),
+        ["OS::Nova::Servr -> OS::Nova::Server @17:11"]
+    );
+    assert_eq!(
         case.tuples("PropertyUse", "mistyped"),
         [
             "config_drive -> boolean @12:7",
@@ -111,6 +119,15 @@ fn what_heat_accepts_by_design_is_accepted() {
     );
     assert_eq!(case.atoms("KnownType").len(), case.atoms("TypeName").len());
     assert_eq!(case.atoms("ExternalResource"), ["existing @16:3"]);
+    let graph = &case.loaded.graph;
+    let raw = |location: &str, name: &str| {
+        let location = graph.location(graph.find(location).unwrap());
+        location.property(name).unwrap().value.clone()
+    };
+    assert_eq!(raw("port", "name"), Value::str("12345"));
+    assert_eq!(raw("port", "admin_state_up"), Value::Bool(true));
+    assert_eq!(raw("volume", "size"), Value::Int(10_i64.into()));
+    assert_eq!(raw("volume", "description"), Value::str("True"));
     let graph = &case.loaded.graph;
     assert_eq!(
         &*graph.location(graph.find("old").unwrap()).sort,
