@@ -8,6 +8,7 @@
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
+    clippy::panic,
     reason = "a benchmark fails by panicking"
 )]
 #![allow(
@@ -26,16 +27,13 @@ use locus_grammar::model::Model;
 use locus_solver::alloy;
 use locus_solver::search::{Options, Outcome, Search, SolverKind};
 
-struct NoFiles;
-
-impl locus_grammar::Loader for NoFiles {
-    fn load(&self, _path: &str) -> Option<String> {
-        None
-    }
-}
-
 fn read(text: &str) -> Model {
-    let reading = locus_grammar::read("bench.als", text, &mut Sources::new(), &NoFiles);
+    let reading = locus_grammar::read(
+        "bench.als",
+        text,
+        &mut Sources::new(),
+        &locus_grammar::NoFiles,
+    );
     reading
         .model
         .unwrap_or_else(|| panic!("{:?}", reading.diagnostics))

@@ -17,6 +17,8 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Run the commands of Alloy models
     Run(RunArgs),
+    /// Format Alloy models in place
+    Fmt(FmtArgs),
 }
 
 /// How results are printed.
@@ -118,6 +120,17 @@ pub(crate) struct RunArgs {
     /// How many commands to run at once; 0 is one per core
     #[arg(short, long, value_name = "N", default_value_t = 0)]
     pub(crate) jobs: usize,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct FmtArgs {
+    /// Alloy files; `-` formats standard input to standard output
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+
+    /// Change nothing; exit with 1 when something would change
+    #[arg(long)]
+    pub(crate) check: bool,
 }
 
 impl Solver {

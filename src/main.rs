@@ -1,6 +1,7 @@
 //! The `locus` command line: results on standard output, everything else on standard error.
 
 mod cli;
+mod fmt;
 mod interrupt;
 mod loader;
 mod report;
@@ -24,6 +25,7 @@ fn main() -> ExitCode {
     };
     let exit = match cli.command {
         Command::Run(args) => run::run(&args),
+        Command::Fmt(args) => fmt::fmt(&args),
     };
     exit.into()
 }

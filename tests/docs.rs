@@ -71,3 +71,43 @@ fn alloy_blocks_run_as_they_expect() {
     }
     assert!(ran > 0, "there are examples");
 }
+
+/// Times and sizes differ from run to run.
+fn without_times(text: &str) -> String {
+    let mut out = String::new();
+    for line in text.lines() {
+        let line = match line.split_once("  [") {
+            Some((before, after)) if after.ends_with("clauses]") => before,
+            _ => line,
+        };
+        out.push_str(line.trim_end());
+        out.push('\n');
+    }
+    out
+}
+
+#[test]
+fn console_blocks_show_what_is_printed() {
+    let mut ran = 0;
+    for page in pages() {
+        for (line, block) in blocks(&page, "console") {
+            let (command, expected) = block.split_once('\n').unwrap();
+            let args = command
+                .strip_prefix("$ locus ")
+                .expect("a block starts with a call");
+            let output = Command::new(env!("CARGO_BIN_EXE_locus"))
+                .args(args.split_whitespace())
+                .current_dir(env!("CARGO_MANIFEST_DIR"))
+                .output()
+                .expect("the binary starts");
+            assert_eq!(
+                without_times(&String::from_utf8_lossy(&output.stdout)),
+                without_times(expected),
+                "{}:{line}",
+                page.display()
+            );
+            ran += 1;
+        }
+    }
+    assert!(ran > 0, "there are examples");
+}
