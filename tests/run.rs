@@ -346,3 +346,36 @@ fn fmt_changes_a_file_once() {
     );
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "sig A {");
 }
+
+#[test]
+fn reference_models_end_as_they_expect() {
+    // The modules that take seconds; `cargo bench --bench models` runs them all.
+    for module in [
+        "lg/location_graphs",
+        "fractal/foundations",
+        "occi/core",
+        "occi/platform",
+        "tosca/core",
+        "tosca/profile",
+        "compose",
+        "hot/core",
+        "aeolus/model",
+    ] {
+        let output = locus(&["run", "--library", module, "--format", "json"]);
+        assert_eq!(code(&output), 0, "{module}: {}{}", stdout(&output), stderr(&output));
+        for line in stdout(&output).lines() {
+            let answer: Value = serde_json::from_str(line).unwrap();
+            assert!(answer["expect"].is_u64(), "every command says what it expects: {line}");
+        }
+    }
+}
+
+#[test]
+fn the_library_is_listed_and_unknown_names_are_refused() {
+    let output = locus(&["run", "--library"]);
+    assert_eq!(code(&output), 0);
+    assert!(stdout(&output).contains("lg/semantics"), "{}", stdout(&output));
+    let output = locus(&["run", "--library", "fractl"]);
+    assert_eq!(code(&output), 3);
+    assert!(stderr(&output).contains("did you mean `fractal`?"), "{}", stderr(&output));
+}
