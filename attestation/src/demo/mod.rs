@@ -1,0 +1,1 @@
+//! The three verdicts of pod attestation, on software TPMs, in one command.

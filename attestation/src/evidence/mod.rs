@@ -1,0 +1,1 @@
+//! Evidence and results as tokens, signed requests, single-use nonces.

@@ -1,0 +1,1 @@
+//! The gate: registrar, reference values, verifier and handlers behind mutual TLS.

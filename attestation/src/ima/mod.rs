@@ -1,0 +1,1 @@
+//! Measurement logs of the kernel: parsing, replay, attribution, incremental reading.

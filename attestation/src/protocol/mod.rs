@@ -1,0 +1,1 @@
+//! Worker registration and pod attestation as state machines, free of transport and storage.

@@ -1,0 +1,1 @@
+//! Reference values: what a boot, an image and a container runtime may measure.

@@ -1,0 +1,1 @@
+//! Tenants, workers, TPM manufacturers and the validation of endorsement keys.
