@@ -5,7 +5,9 @@
 //! output at all.
 
 pub mod agent;
+pub mod clock;
 pub mod demo;
+pub mod digest;
 pub mod evidence;
 pub mod gate;
 pub mod ima;
