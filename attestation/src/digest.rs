@@ -5,7 +5,6 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sha1::Sha1;
-use sha2::digest::Digest as _;
 use sha2::{Sha256, Sha384, Sha512};
 
 /// The size of the largest digest.
@@ -246,7 +245,7 @@ pub fn encode_hex(bytes: &[u8]) -> String {
 /// The bytes that hexadecimal digits of either case stand for.
 pub fn decode_hex(digits: &[u8]) -> Option<Vec<u8>> {
     let nibble = |digit: u8| char::from(digit).to_digit(16);
-    if digits.len() % 2 != 0 {
+    if !digits.len().is_multiple_of(2) {
         return None;
     }
     digits
