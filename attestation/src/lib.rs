@@ -11,6 +11,7 @@ pub mod digest;
 pub mod evidence;
 pub mod gate;
 pub mod ima;
+pub mod net;
 pub mod protocol;
 pub mod reference;
 pub mod registrar;

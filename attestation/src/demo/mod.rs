@@ -1,1 +1,3 @@
 //! The three verdicts of pod attestation, on software TPMs, in one command.
+
+pub mod swtpm;
