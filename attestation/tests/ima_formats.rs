@@ -1,4 +1,8 @@
 //! Every template, in both forms, hashed as the kernel hashes it.
+#![expect(
+    clippy::expect_used,
+    reason = "a test fails by panicking, in its helpers too"
+)]
 
 use locus_attestation::digest::{Digest, HashAlg};
 use locus_attestation::ima::{

@@ -1,4 +1,9 @@
 //! Replay against quoted values: what must pass, and every way to cheat that must not.
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test fails by panicking, in its helpers too"
+)]
 
 use locus_attestation::digest::{Digest, HashAlg};
 use locus_attestation::ima::{
