@@ -233,6 +233,59 @@ impl<'de> Deserialize<'de> for Digest {
     }
 }
 
+/// A digest in the making, for content that comes in pieces.
+#[derive(Clone)]
+pub struct Hasher(State);
+
+#[derive(Clone)]
+enum State {
+    Sha1(Sha1),
+    Sha256(Sha256),
+    Sha384(Sha384),
+    Sha512(Sha512),
+}
+
+impl Hasher {
+    /// Starts.
+    pub fn new(alg: HashAlg) -> Self {
+        use sha2::digest::Digest as _;
+        Hasher(match alg {
+            HashAlg::Sha1 => State::Sha1(Sha1::new()),
+            HashAlg::Sha256 => State::Sha256(Sha256::new()),
+            HashAlg::Sha384 => State::Sha384(Sha384::new()),
+            HashAlg::Sha512 => State::Sha512(Sha512::new()),
+        })
+    }
+
+    /// Takes the next piece.
+    pub fn update(&mut self, bytes: &[u8]) {
+        use sha2::digest::Digest as _;
+        match &mut self.0 {
+            State::Sha1(state) => state.update(bytes),
+            State::Sha256(state) => state.update(bytes),
+            State::Sha384(state) => state.update(bytes),
+            State::Sha512(state) => state.update(bytes),
+        }
+    }
+
+    /// The digest of all pieces.
+    pub fn finish(self) -> Digest {
+        use sha2::digest::Digest as _;
+        match self.0 {
+            State::Sha1(state) => Digest::filled(HashAlg::Sha1, &state.finalize()),
+            State::Sha256(state) => Digest::filled(HashAlg::Sha256, &state.finalize()),
+            State::Sha384(state) => Digest::filled(HashAlg::Sha384, &state.finalize()),
+            State::Sha512(state) => Digest::filled(HashAlg::Sha512, &state.finalize()),
+        }
+    }
+}
+
+impl fmt::Debug for Hasher {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Hasher")
+    }
+}
+
 /// Lower-case hexadecimal digits.
 pub fn encode_hex(bytes: &[u8]) -> String {
     bytes
@@ -282,6 +335,10 @@ mod tests {
         ];
         for (alg, hex) in known {
             assert_eq!(alg.hash(&[b"a", b"bc"]).to_hex(), hex, "{alg}");
+            let mut hasher = Hasher::new(alg);
+            hasher.update(b"ab");
+            hasher.update(b"c");
+            assert_eq!(hasher.finish().to_hex(), hex, "{alg}");
         }
     }
 

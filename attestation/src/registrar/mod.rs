@@ -1,1 +1,3 @@
-//! Tenants, workers, TPM manufacturers and the validation of endorsement keys.
+//! The registrar: tenants, workers, TPM manufacturers and the validation of EK certificates.
+
+pub mod database;
