@@ -5,6 +5,7 @@
 //! output at all.
 
 pub mod agent;
+pub mod cli;
 pub mod clock;
 pub mod demo;
 pub mod digest;

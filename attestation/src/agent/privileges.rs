@@ -42,3 +42,24 @@ fn become_user(uid: Uid, gid: Gid) -> nix::Result<()> {
     setresgid(gid, gid, gid)?;
     setresuid(uid, uid, uid)
 }
+
+/// Gives the agent's state folder and the files in it to the user it will become.
+pub fn hand_over(folder: &std::path::Path, user: Option<&str>) -> Result<(), AgentError> {
+    let Some(name) = user else {
+        return Ok(());
+    };
+    let failed = |error: nix::Error| AgentError::Privileges(format!("the state folder: {error}"));
+    let Some(user) = User::from_name(name).map_err(failed)? else {
+        return Err(AgentError::Privileges(format!("there is no user `{name}`")));
+    };
+    let own = |path: &std::path::Path| {
+        nix::unistd::chown(path, Some(user.uid), Some(user.gid)).map_err(failed)
+    };
+    own(folder)?;
+    let files = std::fs::read_dir(folder)
+        .map_err(|error| AgentError::Privileges(format!("the state folder: {error}")))?;
+    for file in files.flatten() {
+        own(&file.path())?;
+    }
+    Ok(())
+}

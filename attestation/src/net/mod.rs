@@ -7,6 +7,7 @@ pub mod client;
 pub mod identity;
 pub mod pki;
 pub mod server;
+pub mod signal;
 pub mod tls;
 
 pub use client::{Client, ClientError};

@@ -7,6 +7,7 @@ use subtle::ConstantTimeEq;
 use uuid::Uuid;
 
 use crate::digest::HashAlg;
+use crate::evidence::{EvidenceClaims, LogClaim, Nonce, PodClaim};
 use crate::tpm::{Credential, Endorsement, PcrSelection, Properties, Quote};
 
 /// How long the secret of a challenge is.
@@ -80,6 +81,48 @@ pub struct Acknowledgement {
     /// Knowledge of the secret: whoever acknowledges is who challenged.
     #[serde(with = "crate::tpm::base64_bytes")]
     pub mac: Vec<u8>,
+}
+
+/// What the verifier asks of an agent (pod attestation, step 2).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EvidenceRequest {
+    /// What the answer must contain.
+    pub nonce: Nonce,
+    /// Who is asked.
+    pub worker: Uuid,
+    /// The pod; none if only the worker is attested.
+    pub pod: Option<PodClaim>,
+    /// The owner of the pod.
+    pub tenant: Option<Uuid>,
+    /// The first entry of the log that the verifier has not seen.
+    pub first_entry: u64,
+    /// The registers, chosen by the verifier.
+    pub selection: PcrSelection,
+}
+
+impl EvidenceRequest {
+    /// The claims that answer this request.
+    pub fn answer(&self, first: u64, column: HashAlg, iat: i64) -> EvidenceClaims {
+        let mut claims = EvidenceClaims::new(self.nonce, self.worker, iat);
+        claims.pod.clone_from(&self.pod);
+        claims.tenant = self.tenant;
+        claims.log = Some(LogClaim { first, column });
+        claims
+    }
+
+    /// Finds the claim that does not answer this request, by name.
+    pub fn foreign_claim(&self, claims: &EvidenceClaims) -> Option<&'static str> {
+        [
+            (claims.eat_nonce == self.nonce, "nonce"),
+            (claims.worker == self.worker, "worker"),
+            (claims.pod == self.pod, "pod"),
+            (claims.tenant == self.tenant, "tenant"),
+            (claims.log.is_some(), "kind of attestation, without a log"),
+        ]
+        .into_iter()
+        .find_map(|(same, name)| (!same).then_some(name))
+    }
 }
 
 /// What both sides know of a registration before its proof: a change in any of it changes the proof.

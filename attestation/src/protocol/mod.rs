@@ -5,14 +5,14 @@
 //! event. So every order of events, every lost message and every late answer can be tested without a
 //! socket, and a machine that was not told of success never assumes it.
 
-//pub mod attestation;
+pub mod attestation;
 pub mod enrolment;
 pub mod message;
 pub mod registration;
 
-//pub use attestation::{Attestation, AttestationError};
+pub use attestation::{Attestation, AttestationError};
 pub use enrolment::{Enrolment, EnrolmentError};
-pub use message::{Acknowledgement, Challenge, Identity, Proof};
+pub use message::{Acknowledgement, Challenge, EvidenceRequest, Identity, Proof};
 pub use registration::{Registration, RegistrationError};
 
 use serde::{Deserialize, Serialize};
