@@ -15,6 +15,8 @@ use serde::de::DeserializeOwned;
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 
+use super::identity::Peer;
+
 /// The largest answer that is read: a measurement log of a worker that was up for very long.
 pub const MAX_ANSWER: usize = 256 * 1024 * 1024;
 
@@ -80,6 +82,7 @@ pub struct Client {
     address: String,
     name: String,
     timeout: Duration,
+    attestation_key: Option<Vec<u8>>,
 }
 
 /// The text of an error answer.
@@ -96,7 +99,15 @@ impl Client {
             address: address.to_owned(),
             name: name.to_owned(),
             timeout: Duration::from_secs(20),
+            attestation_key: None,
         }
+    }
+
+    /// Insists that the other side's certificate is bound to an attestation key, given by its name.
+    #[must_use]
+    pub fn bound_to(mut self, attestation_key: Vec<u8>) -> Self {
+        self.attestation_key = Some(attestation_key);
+        self
     }
 
     /// With another limit for each request.
@@ -207,6 +218,22 @@ impl Client {
                 name: self.name.clone(),
                 reason: error.to_string(),
             })?;
+        if let Some(expected) = &self.attestation_key {
+            let peer = stream
+                .get_ref()
+                .1
+                .peer_certificates()
+                .and_then(|chain| chain.first())
+                .and_then(|certificate| Peer::from_certificate(certificate));
+            if peer.and_then(|peer| peer.attestation_key).as_ref() != Some(expected) {
+                return Err(ClientError::NotTrusted {
+                    address: address(),
+                    name: self.name.clone(),
+                    reason: "its certificate is not bound to the registered attestation key"
+                        .to_owned(),
+                });
+            }
+        }
         let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream))
             .await
             .map_err(|error| broken(&error))?;

@@ -76,6 +76,11 @@ impl Role {
         }
     }
 
+    /// Whether this is a part of the gate, which others connect to by the name of the role.
+    pub const fn is_component(self) -> bool {
+        !matches!(self, Role::Operator | Role::Agent | Role::Tenant)
+    }
+
     /// How it is written in a certificate.
     pub fn uri(self) -> String {
         format!("{ROLE}{}", self.name())

@@ -14,9 +14,10 @@ use rcgen::{
 use rustls::pki_types::CertificateSigningRequestDer;
 use time::OffsetDateTime;
 use uuid::Uuid;
+use x509_cert::der::{DecodePem as _, Encode as _};
 use zeroize::Zeroizing;
 
-use super::identity::{Role, attestation_key_uri, worker_uri};
+use super::identity::{Role, attestation_key_uri, key_digest, worker_uri};
 use crate::clock::Timestamp;
 
 /// How long a certificate of a component is valid.
@@ -161,6 +162,10 @@ impl Authority {
 
     /// Issues a key and certificate for a component with some roles.
     pub fn issue(&self, name: &str, roles: &[Role], now: Timestamp) -> Result<Issued, PkiError> {
+        let reserved = Role::ALL.iter().find(|role| role.name() == name);
+        if reserved.is_some_and(|role| role.is_component() && !roles.contains(role)) {
+            return Err(PkiError::Name(name.to_owned()));
+        }
         let key = KeyPair::generate()?;
         let params = self.component(name, roles, now)?;
         let certificate = params.signed_by(&key, &self.issuer)?.pem();
@@ -177,9 +182,13 @@ impl Authority {
         now: Timestamp,
     ) -> Result<CertificateParams, PkiError> {
         let mut params = leaf(name, COMPONENT_DAYS, now);
-        params.subject_alt_names = vec![dns(name)?, dns("localhost")?];
+        params.subject_alt_names = vec![dns(name)?];
         for role in roles {
             params.subject_alt_names.push(uri(role.uri())?);
+            if role.is_component() && role.name() != name {
+                // Components find each other by the name of their role.
+                params.subject_alt_names.push(dns(role.name())?);
+            }
         }
         Ok(params)
     }
@@ -230,6 +239,22 @@ fn request_for(name: &str, key: &KeyPair) -> Result<Vec<u8>, PkiError> {
 /// The public key (`SubjectPublicKeyInfo`, DER) of a private key in PEM.
 pub fn public_key_of(key: &str) -> Result<Vec<u8>, PkiError> {
     Ok(KeyPair::from_pem(key)?.subject_public_key_info())
+}
+
+/// The public key (`SubjectPublicKeyInfo`, DER) in a certificate in PEM.
+pub fn public_key_in(certificate: &str) -> Result<Vec<u8>, PkiError> {
+    let certificate =
+        x509_cert::Certificate::from_pem(certificate).map_err(|_| PkiError::Request)?;
+    let key = certificate.tbs_certificate().subject_public_key_info();
+    key.to_der().map_err(|_| PkiError::Request)
+}
+
+/// The digest of the public key in a certificate request (DER).
+pub fn request_key(request: &[u8]) -> Result<String, PkiError> {
+    let request = CertificateSigningRequestDer::from(request.to_vec());
+    let request =
+        CertificateSigningRequestParams::from_der(&request).map_err(|_| PkiError::Request)?;
+    Ok(key_digest(&request.public_key.subject_public_key_info()))
 }
 
 /// Reads a text file.
@@ -288,7 +313,11 @@ mod tests {
         let (authority, _) = Authority::generate(now).unwrap();
         let issued = authority.issue("verifier", &[Role::Verifier], now).unwrap();
         let peer = peer(&issued.certificate);
-        assert_eq!(peer.names, ["verifier", "localhost"]);
+        assert_eq!(peer.names, ["verifier"]);
+        assert!(matches!(
+            authority.issue("registrar", &[Role::Agent], now),
+            Err(PkiError::Name(_))
+        ));
         assert!(peer.has_any(&[Role::Verifier]));
         assert!(!peer.has_any(&[Role::Operator, Role::Agent]));
         let key = public_key_of(&issued.key).unwrap();

@@ -73,7 +73,7 @@ pub enum StoreError {
 }
 
 /// Whether something is trusted. Nothing is, until it was proven.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Trust {
     /// Not proven yet.
