@@ -65,7 +65,7 @@ fn a_recording_of_a_real_tpm_conforms() {
 #[test]
 fn a_reboot_is_counted_and_the_attestation_key_survives_it() {
     let folder = tempfile::tempdir().unwrap();
-    let software = software_tpm(&folder);
+    let mut software = software_tpm(&folder);
     let selection = PcrSelection::of(HashAlg::Sha256, [10]);
     let mut tpm = open(&software);
     let ak = tpm.create_ak(EkKind::Rsa2048, AkKind::Rsa2048).unwrap();
@@ -80,7 +80,7 @@ fn a_reboot_is_counted_and_the_attestation_key_survives_it() {
         Some(zero.extend(measured.as_bytes()))
     );
     drop(tpm);
-    let software = software.reboot().unwrap();
+    software.reboot().unwrap();
     let mut tpm = open(&software);
     let after = quote(&mut tpm, &ak, &[2; 32], &selection).unwrap();
     let after = verify_quote(&public, &after, &[2; 32], &selection).unwrap();

@@ -183,10 +183,12 @@ impl SoftwareTpm {
     }
 
     /// Stops and starts it: registers are cleared and the boot is counted, keys and state stay.
-    pub fn reboot(self) -> Result<Self, SwtpmError> {
-        let state = self.state.clone();
-        drop(self);
-        SoftwareTpm::start(state)
+    pub fn reboot(&mut self) -> Result<(), SwtpmError> {
+        // It may have ended by itself already; either way it is gone after the wait.
+        let _ = self.process.kill();
+        self.process.wait()?;
+        *self = SoftwareTpm::start(self.state.clone())?;
+        Ok(())
     }
 
     /// Extends a register, as the kernel would for its log.

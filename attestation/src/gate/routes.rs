@@ -184,6 +184,9 @@ pub fn worker_handler() -> Vec<Endpoint<Arc<Gate>>> {
     vec![
         endpoint!("POST" "/v1/registrations", OPERATOR, "Registers a worker that joined.",
             Body::Json("name and address") => Body::Json("id and name"), post(register)),
+        endpoint!("POST" "/v1/registrations/{name}/rotate", OPERATOR,
+            "Gives a registered agent a new certificate for the same keys.",
+            Body::Json("address") => Body::None, post(rotate)),
         endpoint!("DELETE" "/v1/registrations/{name}", OPERATOR, "Removes a worker that left.",
             Body::None => Body::None, delete(unregister)),
     ]
@@ -437,6 +440,22 @@ async fn register(State(gate): Shared, Json(joined): Json<Joined>) -> Answer<Reg
     Ok(Json(
         running(gate.workers.as_ref())?.register(&joined).await?,
     ))
+}
+
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AgentAddress {
+    address: String,
+}
+
+async fn rotate(
+    State(gate): Shared,
+    Path(name): Path<String>,
+    Json(at): Json<AgentAddress>,
+) -> Done {
+    let workers = running(gate.workers.as_ref())?;
+    workers.rotate(&name, &at.address).await?;
+    Ok(StatusCode::NO_CONTENT)
 }
 
 async fn unregister(State(gate): Shared, Path(name): Path<String>) -> Done {

@@ -16,6 +16,8 @@ pub mod public;
 pub mod quote;
 pub mod recorded;
 pub mod signature;
+#[cfg(test)]
+mod structure_tests;
 mod wire;
 
 pub use attest::{ClockInfo, QuoteAttest};
