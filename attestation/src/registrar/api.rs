@@ -171,7 +171,9 @@ impl From<&Worker> for WorkerView {
             id: worker.id,
             name: worker.with.name.clone(),
             os: worker.with.os.clone(),
-            ek_certificate: worker.with.ek_certificate.clone(),
+            ek_certificate: crate::digest::HashAlg::Sha256
+                .hash(&[&worker.with.ek_certificate])
+                .to_string(),
             registered: worker.registered,
         }
     }
@@ -210,7 +212,7 @@ impl Registrar {
         with: NewWorker,
         now: Timestamp,
     ) -> Result<WorkerView, RegistrarError> {
-        Ok(WorkerView::from(&self.create_worker(id, with, now)?))
+        Ok(WorkerView::from(&self.put_worker(id, with, now)?))
     }
 
     /// `POST /v1/manufacturers/{id}/certificates`: the certificates in the PEM text.

@@ -114,11 +114,38 @@ pub enum EkKey {
     },
 }
 
+/// TPMs and certificates disagree about leading zeros.
+fn without_zeros(bytes: &[u8]) -> &[u8] {
+    let zeros = bytes.iter().take_while(|byte| **byte == 0).count();
+    bytes.get(zeros..).unwrap_or(&[])
+}
+
 pub(super) const P256: &str = "1.2.840.10045.3.1.7";
 pub(super) const P384: &str = "1.3.132.0.34";
 pub(super) const P521: &str = "1.3.132.0.35";
 
 impl EkKey {
+    /// Whether this is the RSA key with that modulus and exponent, big-endian.
+    pub fn is_rsa(&self, modulus: &[u8], exponent: u64) -> bool {
+        let bytes = exponent.to_be_bytes();
+        matches!(self, EkKey::Rsa { modulus: own, exponent: e }
+            if own == without_zeros(modulus) && e == without_zeros(&bytes))
+    }
+
+    /// Whether this is the point with those coordinates, big-endian, on the curve of that size.
+    pub fn is_ec(&self, curve_bits: u16, x: &[u8], y: &[u8]) -> bool {
+        let EkKey::Ec { bits, point } = self else {
+            return false;
+        };
+        let Some((_, coordinates)) = point.split_first() else {
+            return false;
+        };
+        let (own_x, own_y) = coordinates.split_at(coordinates.len() / 2);
+        *bits == curve_bits
+            && without_zeros(own_x) == without_zeros(x)
+            && without_zeros(own_y) == without_zeros(y)
+    }
+
     fn from_certificate(certificate: &CertificateInner<Raw>) -> Result<Self, CertificateError> {
         let spki = certificate.tbs_certificate().subject_public_key_info();
         let bits = spki
@@ -168,6 +195,27 @@ impl EkKey {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn keys_are_compared_without_leading_zeros() {
+        let rsa = EkKey::Rsa {
+            modulus: vec![0xab; 256],
+            exponent: vec![1, 0, 1],
+        };
+        let padded = [&[0][..], &[0xab; 256]].concat();
+        assert!(rsa.is_rsa(&padded, 65537));
+        assert!(!rsa.is_rsa(&padded, 3));
+        assert!(!rsa.is_rsa(&[0xab; 255], 65537));
+        let mut point = vec![4];
+        point.extend([0; 1]);
+        point.extend([7; 31]);
+        point.extend([9; 32]);
+        let ec = EkKey::Ec { bits: 256, point };
+        assert!(ec.is_ec(256, &[7; 31], &[9; 32]));
+        assert!(!ec.is_ec(384, &[7; 31], &[9; 32]));
+        assert!(!ec.is_ec(256, &[9; 32], &[7; 31]));
+        assert!(!ec.is_rsa(&[7; 31], 3));
+    }
 
     #[test]
     fn padding_is_taken_off_and_nothing_else() {

@@ -183,7 +183,7 @@ mod tests {
         let subject = Name::from_str("CN=x").unwrap();
         for permitted in [true, false] {
             let constraints = only(id.clone(), permitted);
-            assert!(!allows(&constraints, &subject, &[id.clone()]));
+            assert!(!allows(&constraints, &subject, std::slice::from_ref(&id)));
             assert!(allows(&constraints, &subject, &[dns("other.kind")]));
         }
     }

@@ -31,9 +31,10 @@ const MIGRATIONS: &[&str] = &["
         name TEXT NOT NULL UNIQUE CHECK (length(name) > 0),
         ak_public BLOB NOT NULL UNIQUE,
         ek_public BLOB NOT NULL UNIQUE,
-        ek_certificate TEXT NOT NULL,
+        ek_certificate BLOB NOT NULL,
         tls_key TEXT,
         os TEXT NOT NULL,
+        address TEXT NOT NULL,
         registered INTEGER NOT NULL
     ) STRICT;
     CREATE TABLE manufacturer (
@@ -119,31 +120,37 @@ impl Tenant {
 }
 
 /// A worker that was registered.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Worker {
     /// Its identifier.
     pub id: Uuid,
     /// When it was registered.
     pub registered: Timestamp,
     /// What it registered with.
+    #[serde(flatten)]
     pub with: NewWorker,
 }
 
 /// What a worker registers with.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NewWorker {
     /// Its host name.
     pub name: String,
     /// The public area of its attestation key (TPMT_PUBLIC).
+    #[serde(with = "crate::evidence::jws::bytes")]
     pub ak_public: Vec<u8>,
     /// The public area of its endorsement key (TPMT_PUBLIC).
+    #[serde(with = "crate::evidence::jws::bytes")]
     pub ek_public: Vec<u8>,
-    /// The digest of its EK certificate, as text.
-    pub ek_certificate: String,
+    /// Its EK certificate, DER without padding.
+    #[serde(with = "crate::evidence::jws::bytes")]
+    pub ek_certificate: Vec<u8>,
     /// The digest of the key of its TLS certificate, once there is one.
     pub tls_key: Option<String>,
     /// The operating system it booted.
     pub os: String,
+    /// Where its agent answers.
+    pub address: String,
 }
 
 /// A manufacturer of TPMs.
@@ -298,20 +305,34 @@ impl Registrar {
         )
     }
 
-    /// Registers a worker under an identifier that the protocol chose.
+    /// Registers a worker under an identifier that the protocol chose, or registers it again.
     ///
-    /// An attestation key or an endorsement key can belong to one worker only.
-    pub fn create_worker(
+    /// The endorsement key is what a worker is: it may come back with a new attestation key or address,
+    /// but no other machine may take its name or identifier, and no two workers share a TPM.
+    pub fn put_worker(
         &self,
         id: Uuid,
         with: NewWorker,
         now: Timestamp,
     ) -> Result<Worker, RegistrarError> {
         self.change("worker", |transaction| {
+            let (others, same): (i64, i64) = transaction.query_row(
+                "SELECT count(*) FILTER (WHERE NOT same), count(*) FILTER (WHERE same) FROM
+                   (SELECT id = ?1 AND name = ?2 AND ek_public = ?3 AS same FROM worker
+                    WHERE id = ?1 OR name = ?2 OR ek_public = ?3)",
+                params![id.to_string(), with.name, with.ek_public],
+                |row| Ok((row.get(0)?, row.get(1)?)),
+            )?;
+            if others > 0 {
+                return Err(RegistrarError::Exists { kind: "worker" });
+            }
+            if same > 0 {
+                transaction.execute("DELETE FROM worker WHERE id = ?1", [id.to_string()])?;
+            }
             transaction.execute(
                 "INSERT INTO worker
-                 (id, name, ak_public, ek_public, ek_certificate, tls_key, os, registered)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+                 (id, name, ak_public, ek_public, ek_certificate, tls_key, os, address, registered)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
                 params![
                     id.to_string(),
                     with.name,
@@ -320,6 +341,7 @@ impl Registrar {
                     with.ek_certificate,
                     with.tls_key,
                     with.os,
+                    with.address,
                     now.millis()
                 ],
             )?;
@@ -550,7 +572,8 @@ impl std::fmt::Debug for Registrar {
     }
 }
 
-const WORKER: &str = "id, name, ak_public, ek_public, ek_certificate, tls_key, os, registered";
+const WORKER: &str =
+    "id, name, ak_public, ek_public, ek_certificate, tls_key, os, address, registered";
 
 fn found(kind: &'static str, name: &str, rows: usize) -> Result<(), RegistrarError> {
     if rows == 0 {
@@ -607,7 +630,7 @@ fn worker_from(row: &Row<'_>) -> rusqlite::Result<Result<Worker, ()>> {
     };
     Ok(Ok(Worker {
         id,
-        registered: Timestamp::from_millis(row.get(7)?),
+        registered: Timestamp::from_millis(row.get(8)?),
         with: NewWorker {
             name: row.get(1)?,
             ak_public: row.get(2)?,
@@ -615,6 +638,7 @@ fn worker_from(row: &Row<'_>) -> rusqlite::Result<Result<Worker, ()>> {
             ek_certificate: row.get(4)?,
             tls_key: row.get(5)?,
             os: row.get(6)?,
+            address: row.get(7)?,
         },
     }))
 }
