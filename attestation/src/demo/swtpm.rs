@@ -17,6 +17,13 @@ const START: Duration = Duration::from_secs(10);
 /// How long a command may take.
 const COMMAND: Duration = Duration::from_secs(10);
 
+/// `TPM2_ReadClock`.
+const READ_CLOCK: u32 = 0x0000_0181;
+/// `TPM2_PCR_Extend`.
+const PCR_EXTEND: u32 = 0x0000_0182;
+/// `TPM2_PCR_Reset`.
+const PCR_RESET: u32 = 0x0000_013d;
+
 /// Why there is no software TPM.
 #[derive(Debug, thiserror::Error)]
 pub enum SwtpmError {
@@ -158,7 +165,8 @@ impl SoftwareTpm {
                 if process.try_wait()?.is_some() {
                     break;
                 }
-                if TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_ok() {
+                // Whoever answers must be a TPM: somebody else may have taken the port meanwhile.
+                if command_at(port, 0x8001, READ_CLOCK, &[]).is_ok() {
                     return Ok(SoftwareTpm {
                         process,
                         state,
@@ -205,7 +213,7 @@ impl SoftwareTpm {
             body.extend_from_slice(&digest.alg().tpm_id().to_be_bytes());
             body.extend_from_slice(digest.as_bytes());
         }
-        self.command(0x8002, 0x0000_0182, &body)
+        command_at(self.port, 0x8002, PCR_EXTEND, &body)
     }
 
     /// Clears a register that software may clear.
@@ -215,25 +223,32 @@ impl SoftwareTpm {
         body.extend_from_slice(&9u32.to_be_bytes());
         body.extend_from_slice(&0x4000_0009u32.to_be_bytes());
         body.extend_from_slice(&[0; 5]);
-        self.command(0x8002, 0x0000_013d, &body)
+        command_at(self.port, 0x8002, PCR_RESET, &body)
     }
+}
 
-    fn command(&self, tag: u16, code: u32, body: &[u8]) -> Result<(), SwtpmError> {
-        let size = u32::try_from(body.len().saturating_add(10)).unwrap_or(u32::MAX);
-        let mut bytes = tag.to_be_bytes().to_vec();
-        bytes.extend_from_slice(&size.to_be_bytes());
-        bytes.extend_from_slice(&code.to_be_bytes());
-        bytes.extend_from_slice(body);
-        let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, self.port))?;
-        stream.set_read_timeout(Some(COMMAND))?;
-        stream.write_all(&bytes)?;
-        let mut head = [0; 10];
-        stream.read_exact(&mut head)?;
-        let [.., a, b, c, d] = head;
-        match u32::from_be_bytes([a, b, c, d]) {
-            0 => Ok(()),
-            code => Err(SwtpmError::Response(code)),
-        }
+/// Sends one command to the TPM at a port and reads the head of its answer.
+fn command_at(port: u16, tag: u16, code: u32, body: &[u8]) -> Result<(), SwtpmError> {
+    let size = u32::try_from(body.len().saturating_add(10)).unwrap_or(u32::MAX);
+    let mut bytes = tag.to_be_bytes().to_vec();
+    bytes.extend_from_slice(&size.to_be_bytes());
+    bytes.extend_from_slice(&code.to_be_bytes());
+    bytes.extend_from_slice(body);
+    let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port))?;
+    stream.set_read_timeout(Some(COMMAND))?;
+    stream.write_all(&bytes)?;
+    let mut head = [0; 10];
+    stream.read_exact(&mut head)?;
+    let [first, second, .., a, b, c, d] = head;
+    if first != 0x80 || !matches!(second, 1 | 2) {
+        return Err(SwtpmError::Failed {
+            program: "swtpm",
+            output: "something else than a TPM answers at its port".to_owned(),
+        });
+    }
+    match u32::from_be_bytes([a, b, c, d]) {
+        0 => Ok(()),
+        code => Err(SwtpmError::Response(code)),
     }
 }
 

@@ -25,6 +25,8 @@ pub struct WorkerRecord {
     pub name: String,
     /// Its operating system.
     pub os: String,
+    /// Where its agent listens.
+    pub address: String,
     /// Its attestation key's public area.
     #[serde(with = "crate::tpm::base64_bytes")]
     pub ak_public: Vec<u8>,

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use super::access::{TenantRecord, WorkerRecord};
 use super::problem::Problem;
 use crate::clock::Clock;
-use crate::digest::HashAlg;
 use crate::registrar::{EkKey, NewWorker, Registrar, RegistrarError};
 use crate::tpm::{Endorsement, Public, PublicKey};
 
@@ -47,7 +46,8 @@ impl LocalRegistrar {
             os: worker.with.os,
             ak_public: worker.with.ak_public,
             ek_public: worker.with.ek_public,
-            ek_certificate: Vec::new(),
+            ek_certificate: worker.with.ek_certificate,
+            address: worker.with.address,
             tls_key: worker.with.tls_key.unwrap_or_default(),
         })
     }
@@ -55,25 +55,17 @@ impl LocalRegistrar {
     /// Stores a worker that proved itself. The same worker may register again; its name, its keys and
     /// its identifier are nobody else's.
     pub fn store_worker(&self, record: &WorkerRecord) -> Result<(), Problem> {
-        if let Some(known) = self.registrar.worker_by_name(&record.name)? {
-            if known.id != record.id || known.with.ek_public != record.ek_public {
-                return Err(Problem::new(
-                    axum::http::StatusCode::CONFLICT,
-                    format!("worker `{}` is registered with another TPM", record.name),
-                ));
-            }
-            self.registrar.delete_worker(known.id)?;
-        }
         let with = NewWorker {
             name: record.name.clone(),
             ak_public: record.ak_public.clone(),
             ek_public: record.ek_public.clone(),
-            ek_certificate: HashAlg::Sha256.hash(&[&record.ek_certificate]).to_string(),
+            ek_certificate: record.ek_certificate.clone(),
             tls_key: Some(record.tls_key.clone()),
             os: record.os.clone(),
+            address: record.address.clone(),
         };
         self.registrar
-            .create_worker(record.id, with, self.clock.now())?;
+            .put_worker(record.id, with, self.clock.now())?;
         Ok(())
     }
 

@@ -143,19 +143,28 @@ pub fn reference() -> Vec<Endpoint<Arc<Gate>>> {
             Body::None => Body::Json("the number"), get(generation)),
         endpoint!("PUT" "/v1/reference/os/{name}", OPERATOR,
             "Sets the accepted boot aggregates of an operating system.",
-            Body::Json("boot_aggregates") => Body::None, put(put_os).delete(remove_os)),
+            Body::Json("boot_aggregates") => Body::None, put(put_os)),
         endpoint!("PUT" "/v1/reference/images/{name}", OPERATOR,
             "Sets digests and files of an image.",
-            Body::Json("digests and files") => Body::None, put(put_image).delete(remove_image)),
+            Body::Json("digests and files") => Body::None, put(put_image)),
+        endpoint!("DELETE" "/v1/reference/os/{name}", OPERATOR, "Removes an operating system.",
+            Body::None => Body::None, delete(remove_os)),
+        endpoint!("DELETE" "/v1/reference/images/{name}", OPERATOR, "Removes an image.",
+            Body::None => Body::None, delete(remove_image)),
+        endpoint!("DELETE" "/v1/reference/runtimes/{name}", OPERATOR,
+            "Removes a container runtime.",
+            Body::None => Body::None, delete(remove_runtime)),
+        endpoint!("DELETE" "/v1/reference/hosts/{name}", OPERATOR, "Removes a root file system.",
+            Body::None => Body::None, delete(remove_host)),
         endpoint!("POST" "/v1/reference/images/{name}/files", OPERATOR,
             "Adds files to an image.",
             Body::Json("files with their digests") => Body::None, post(add_files)),
         endpoint!("PUT" "/v1/reference/runtimes/{name}", OPERATOR,
             "Sets the files of a container runtime.",
-            Body::Json("files") => Body::None, put(put_runtime).delete(remove_runtime)),
+            Body::Json("files") => Body::None, put(put_runtime)),
         endpoint!("PUT" "/v1/reference/hosts/{name}", OPERATOR,
             "Sets the files of a worker's root file system.",
-            Body::Json("files") => Body::None, put(put_host).delete(remove_host)),
+            Body::Json("files") => Body::None, put(put_host)),
     ]
 }
 
@@ -163,17 +172,24 @@ pub fn reference() -> Vec<Endpoint<Arc<Gate>>> {
 pub fn verifier() -> Vec<Endpoint<Arc<Gate>>> {
     vec![
         endpoint!("POST" "/v1/verifier/workers", HANDLER, "Takes in a registered worker.",
-            Body::Json("id, name and address") => Body::None, post(admit).get(list_workers)),
+            Body::Json("id, name and address") => Body::None, post(admit)),
         endpoint!("GET" "/v1/verifier/workers/{name}", READ_WORKERS,
             "A worker and its pods, with the trust in them.",
-            Body::None => Body::Json("worker and pods"), get(report).delete(forget)),
+            Body::None => Body::Json("worker and pods"), get(report)),
+        endpoint!("GET" "/v1/verifier/workers", READ_WORKERS,
+            "All workers, with the trust in them.",
+            Body::None => Body::Json("a list of workers"), get(list_workers)),
+        endpoint!("DELETE" "/v1/verifier/workers/{name}", HANDLER, "Forgets a worker and its pods.",
+            Body::None => Body::None, delete(forget)),
+        endpoint!("DELETE" "/v1/verifier/pods/{uid}", OPERATOR, "Forgets a pod that is gone.",
+            Body::None => Body::None, delete(remove_pod)),
         endpoint!("POST" "/v1/verifier/workers/{name}/attest", OPERATOR,
             "Attests a worker with all its pods, with one quote.",
             Body::None => Body::Json("worker and pods"), post(attest_worker)),
         endpoint!("POST" "/v1/verifier/pods", OPERATOR, "Declares a pod with all its containers.",
             Body::Json("the pod") => Body::Json("the pod and the trust in it"), post(declare)),
         endpoint!("GET" "/v1/verifier/pods/{uid}", ASK_VERIFIER, "A pod and the trust in it.",
-            Body::None => Body::Json("the pod and the trust in it"), get(pod).delete(remove_pod)),
+            Body::None => Body::Json("the pod and the trust in it"), get(pod)),
         endpoint!("POST" "/v1/verifier/pods/{uid}/attest", ASK_VERIFIER, "Attests a pod.",
             Body::None => Body::Json("the pod and the trust in it"), post(attest_pod)),
     ]
@@ -186,7 +202,7 @@ pub fn worker_handler() -> Vec<Endpoint<Arc<Gate>>> {
             Body::Json("name and address") => Body::Json("id and name"), post(register)),
         endpoint!("POST" "/v1/registrations/{name}/rotate", OPERATOR,
             "Gives a registered agent a new certificate for the same keys.",
-            Body::Json("address") => Body::None, post(rotate)),
+            Body::None => Body::None, post(rotate)),
         endpoint!("DELETE" "/v1/registrations/{name}", OPERATOR, "Removes a worker that left.",
             Body::None => Body::None, delete(unregister)),
     ]
@@ -442,19 +458,8 @@ async fn register(State(gate): Shared, Json(joined): Json<Joined>) -> Answer<Reg
     ))
 }
 
-#[derive(serde::Deserialize)]
-#[serde(deny_unknown_fields)]
-struct AgentAddress {
-    address: String,
-}
-
-async fn rotate(
-    State(gate): Shared,
-    Path(name): Path<String>,
-    Json(at): Json<AgentAddress>,
-) -> Done {
-    let workers = running(gate.workers.as_ref())?;
-    workers.rotate(&name, &at.address).await?;
+async fn rotate(State(gate): Shared, Path(name): Path<String>) -> Done {
+    running(gate.workers.as_ref())?.rotate(&name).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 

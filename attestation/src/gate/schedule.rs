@@ -42,7 +42,7 @@ pub async fn attest_forever(
             // The outcome is stored, counted and logged where it is decided.
             let _ = verifier.attest_worker(&status.name).await;
             if let (true, Some(workers)) = (rotate, &workers) {
-                if let Err(problem) = workers.rotate(&status.name, &status.address).await {
+                if let Err(problem) = workers.rotate(&status.name).await {
                     tracing::warn!(worker = status.name, %problem, "certificate not rotated");
                 }
             }

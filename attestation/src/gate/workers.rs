@@ -162,7 +162,7 @@ impl WorkerHandler {
                     Event::Boot(judged)
                 }
                 Action::Store(proven) => {
-                    let stored = self.store(&proven).await;
+                    let stored = self.store(&proven, &joined.address).await;
                     worker = Some(proven.identity.worker);
                     Event::Stored(stored.map_err(|problem| problem.detail))
                 }
@@ -201,7 +201,7 @@ impl WorkerHandler {
     }
 
     /// Step 8: the registrar knows the worker, and its certificate is bound to its attestation key.
-    async fn store(&self, proven: &ProvenWorker) -> Result<String, Problem> {
+    async fn store(&self, proven: &ProvenWorker, address: &str) -> Result<String, Problem> {
         let identity = &proven.identity;
         let certificate = self.parts.authority.issue_agent(
             &identity.certificate_request,
@@ -216,6 +216,7 @@ impl WorkerHandler {
                 id: identity.worker,
                 name: identity.name.clone(),
                 os: identity.os.clone(),
+                address: address.to_owned(),
                 ak_public: identity.ak_public.clone(),
                 ek_public: identity.endorsement.public.clone(),
                 ek_certificate: identity.endorsement.certificate.clone(),
@@ -232,10 +233,11 @@ impl WorkerHandler {
     }
 
     /// Gives a registered agent a new certificate for the same keys.
-    pub async fn rotate(&self, name: &str, address: &str) -> Result<(), Problem> {
+    pub async fn rotate(&self, name: &str) -> Result<(), Problem> {
         let record = self.parts.registrar.worker(name).await?;
         let ak = Public::parse(&record.ak_public).map_err(Problem::internal)?;
-        let client = Client::new(self.parts.agents.clone(), address, name).bound_to(ak.name());
+        let client =
+            Client::new(self.parts.agents.clone(), &record.address, name).bound_to(ak.name());
         let identity: Identity = client.get(IDENTITY).await?;
         let same = identity.worker == record.id
             && identity.ak_public == record.ak_public

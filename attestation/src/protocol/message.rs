@@ -127,51 +127,25 @@ impl EvidenceRequest {
 
 /// What both sides know of a registration before its proof: a change in any of it changes the proof.
 #[derive(Clone, Debug)]
-pub struct Transcript<'a> {
-    /// This registration.
-    pub session: Uuid,
-    /// The worker.
-    pub worker: Uuid,
-    /// Its host name.
-    pub name: &'a str,
-    /// Its operating system.
-    pub os: &'a str,
-    /// The endorsement key's public area.
-    pub ek_public: &'a [u8],
-    /// The attestation key's name.
-    pub ak_name: &'a [u8],
-    /// The request for a certificate.
-    pub certificate_request: &'a [u8],
-    /// The nonce of the quote.
-    pub nonce: &'a [u8],
+pub struct Transcript {
+    session: Uuid,
+    identity: Vec<u8>,
+    nonce: Vec<u8>,
 }
 
-impl<'a> Transcript<'a> {
-    /// Of an identity and the challenge to it.
-    pub fn of(identity: &'a Identity, session: Uuid, nonce: &'a [u8]) -> Self {
+impl Transcript {
+    /// Of an identity, whole, and the challenge to it.
+    pub fn of(identity: &Identity, session: Uuid, nonce: &[u8]) -> Self {
         Transcript {
             session,
-            worker: identity.worker,
-            name: &identity.name,
-            os: &identity.os,
-            ek_public: &identity.endorsement.public,
-            ak_name: &identity.ak_name,
-            certificate_request: &identity.certificate_request,
-            nonce,
+            // A structure of texts and numbers always has a JSON form, and always the same.
+            identity: serde_json::to_vec(identity).unwrap_or_default(),
+            nonce: nonce.to_vec(),
         }
     }
 
     fn digest(&self) -> Vec<u8> {
-        let parts: [&[u8]; 8] = [
-            self.session.as_bytes(),
-            self.worker.as_bytes(),
-            self.name.as_bytes(),
-            self.os.as_bytes(),
-            self.ek_public,
-            self.ak_name,
-            self.certificate_request,
-            self.nonce,
-        ];
+        let parts: [&[u8]; 3] = [self.session.as_bytes(), &self.identity, &self.nonce];
         digest_of("locus registration v1", &parts)
     }
 
@@ -245,13 +219,8 @@ mod tests {
     fn every_part_of_the_transcript_changes_the_proof() {
         let base = Transcript {
             session: Uuid::from_u128(1),
-            worker: Uuid::from_u128(2),
-            name: "worker",
-            os: "Debian",
-            ek_public: b"ek",
-            ak_name: b"ak",
-            certificate_request: b"csr",
-            nonce: b"nonce",
+            identity: b"identity".to_vec(),
+            nonce: b"nonce".to_vec(),
         };
         let secret = [1; 32];
         let changed = [
@@ -260,31 +229,11 @@ mod tests {
                 ..base.clone()
             },
             Transcript {
-                worker: Uuid::from_u128(9),
+                identity: b"other".to_vec(),
                 ..base.clone()
             },
             Transcript {
-                name: "other",
-                ..base.clone()
-            },
-            Transcript {
-                os: "other",
-                ..base.clone()
-            },
-            Transcript {
-                ek_public: b"other",
-                ..base.clone()
-            },
-            Transcript {
-                ak_name: b"other",
-                ..base.clone()
-            },
-            Transcript {
-                certificate_request: b"other",
-                ..base.clone()
-            },
-            Transcript {
-                nonce: b"other",
+                nonce: b"other".to_vec(),
                 ..base.clone()
             },
         ];
