@@ -3,6 +3,14 @@
 //! `cargo bench -p locus-attestation --bench attestation` prints them. Evidence is made by emulated TPMs
 //! beforehand; only verification is timed, on one core.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "a benchmark that cannot go on has nothing to say"
+)]
+
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 

@@ -150,10 +150,10 @@ impl References {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .clone();
-        if let Some((at, list)) = known {
-            if at == generation {
-                return Ok(list);
-            }
+        if let Some((at, list)) = known
+            && at == generation
+        {
+            return Ok(list);
         }
         let values: ReferenceValues = client.get("/v1/reference").await?;
         let list = Arc::new(Whitelist::new(&values));

@@ -41,10 +41,10 @@ pub async fn attest_forever(
             }
             // The outcome is stored, counted and logged where it is decided.
             let _ = verifier.attest_worker(&status.name).await;
-            if let (true, Some(workers)) = (rotate, &workers) {
-                if let Err(problem) = workers.rotate(&status.name).await {
-                    tracing::warn!(worker = status.name, %problem, "certificate not rotated");
-                }
+            if let (true, Some(workers)) = (rotate, &workers)
+                && let Err(problem) = workers.rotate(&status.name).await
+            {
+                tracing::warn!(worker = status.name, %problem, "certificate not rotated");
             }
             // A hundred workers are not asked in one breath.
             tokio::time::sleep(interval / count / 4).await;

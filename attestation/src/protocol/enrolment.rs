@@ -136,10 +136,10 @@ impl Enrolment {
         if !same_mac(&expected, &acknowledgement.mac) {
             return Err(EnrolmentError::NotFromChallenger);
         }
-        if let Some(known) = &self.registered {
-            if known.verifier_key != acknowledgement.verifier_key {
-                return Err(EnrolmentError::OtherVerifier);
-            }
+        if let Some(known) = &self.registered
+            && known.verifier_key != acknowledgement.verifier_key
+        {
+            return Err(EnrolmentError::OtherVerifier);
         }
         let registered = Registered {
             verifier_key: acknowledgement.verifier_key.clone(),

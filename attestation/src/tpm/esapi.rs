@@ -128,10 +128,10 @@ impl EsapiTpm {
     }
 
     fn load(&mut self, blob: &AkBlob) -> Result<KeyHandle, TpmError> {
-        if let Some((loaded, handle)) = &self.loaded {
-            if loaded == blob {
-                return Ok(*handle);
-            }
+        if let Some((loaded, handle)) = &self.loaded
+            && loaded == blob
+        {
+            return Ok(*handle);
         }
         if let Some((_, handle)) = self.loaded.take() {
             self.context.flush_context(handle.into()).map_err(failed)?;

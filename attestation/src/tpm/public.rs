@@ -392,7 +392,7 @@ fn read_rsa(reader: &mut Reader<'_>) -> Result<PublicKey, StructureError> {
     }
     let modulus = reader.sized("modulus", 512, "at most 512 bytes")?;
     let full = modulus.len() == usize::from(bits / 8);
-    if !full || !modulus.first().is_some_and(|top| top & 0x80 != 0) {
+    if !full || modulus.first().is_none_or(|top| top & 0x80 == 0) {
         let found = format!("{} bytes long", modulus.len());
         return Err(reader.value("modulus", found, "a number of the key's size"));
     }

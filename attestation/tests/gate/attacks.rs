@@ -104,7 +104,7 @@ async fn rewritten_log_fields_are_noticed() {
     assert_eq!(world.trust("worker"), Trust::Untrusted);
     assert_eq!(world.status(&pod).trust, Trust::Untrusted);
     // Once untrusted, a worker is not asked again until it is registered anew.
-    worker.rewrite(&worker.kernel.log().to_vec());
+    worker.rewrite(worker.kernel.log());
     let reason = world.refused(&pod, "worker-untrusted").await;
     assert!(reason.contains("is untrusted"), "{reason}");
 }

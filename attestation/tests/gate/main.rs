@@ -2,6 +2,14 @@
 //!
 //! Without the feature `tpm` the TPMs are emulated; with it they are `swtpm` processes behind libtss2.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "helpers of tests fail as tests do: by panicking"
+)]
+
 mod attacks;
 mod common;
 #[cfg(feature = "tpm")]
