@@ -5,12 +5,14 @@
 //! output at all.
 
 pub mod agent;
+pub mod cli;
 pub mod clock;
 pub mod demo;
 pub mod digest;
 pub mod evidence;
 pub mod gate;
 pub mod ima;
+pub mod net;
 pub mod protocol;
 pub mod reference;
 pub mod registrar;
