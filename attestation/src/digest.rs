@@ -136,7 +136,7 @@ pub enum ParseDigestError {
 /// A digest with its algorithm.
 ///
 /// Bytes beyond the algorithm's size are zero, so equality and hashing need not look at the size.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Digest {
     alg: HashAlg,
     bytes: [u8; MAX_DIGEST_SIZE],
@@ -151,8 +151,9 @@ impl Digest {
     /// Fills from the left with what there is; the rest stays zero.
     pub(crate) fn filled(alg: HashAlg, bytes: &[u8]) -> Self {
         let mut all = [0; MAX_DIGEST_SIZE];
-        for (to, from) in all.iter_mut().take(alg.size()).zip(bytes) {
-            *to = *from;
+        let len = bytes.len().min(alg.size());
+        if let (Some(to), Some(from)) = (all.get_mut(..len), bytes.get(..len)) {
+            to.copy_from_slice(from);
         }
         Digest { alg, bytes: all }
     }
@@ -194,6 +195,13 @@ impl Digest {
     /// The hexadecimal digits without the algorithm.
     pub fn to_hex(&self) -> String {
         encode_hex(self.as_bytes())
+    }
+}
+
+impl std::hash::Hash for Digest {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        // The size tells the algorithm, and the rest is zero.
+        state.write(self.as_bytes());
     }
 }
 

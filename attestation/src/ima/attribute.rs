@@ -107,12 +107,19 @@ impl Default for RuntimeProfile {
 /// Attributes entries; remembers what it has seen, as few control groups make many entries.
 pub struct Attributor<'p, 'a> {
     profile: &'p RuntimeProfile,
-    recent: Option<(Key<'a>, Subject)>,
-    known: HashMap<Key<'a>, Subject, RandomState>,
+    recent: Option<(&'a [u8], Group)>,
+    groups: HashMap<&'a [u8], Group, RandomState>,
+    chains: HashMap<&'a [u8], bool, RandomState>,
 }
 
-/// Dependencies and control group.
-type Key<'a> = (&'a [u8], &'a [u8]);
+/// What a control group says by itself.
+#[derive(Clone, Copy)]
+enum Group {
+    /// Whatever the process, this is whom it runs for.
+    Certain(Subject),
+    /// The host's, unless the process or the file is the runtime's.
+    Host,
+}
 
 impl<'p, 'a> Attributor<'p, 'a> {
     /// With a way to tell the runtime.
@@ -120,7 +127,8 @@ impl<'p, 'a> Attributor<'p, 'a> {
         Attributor {
             profile,
             recent: None,
-            known: HashMap::default(),
+            groups: HashMap::default(),
+            chains: HashMap::default(),
         }
     }
 
@@ -131,37 +139,46 @@ impl<'p, 'a> Attributor<'p, 'a> {
         let Some(cgroup) = entry.cgroup() else {
             return Subject::Unknown;
         };
-        let key = (entry.dependencies().unwrap_or(&[]), cgroup);
-        let subject = match self.recent {
-            Some((recent, subject)) if recent == key => subject,
+        let group = match self.recent {
+            Some((recent, group)) if recent == cgroup => group,
             _ => {
-                let subject = *self
-                    .known
-                    .entry(key)
-                    .or_insert_with(|| by_group(self.profile, key));
-                self.recent = Some((key, subject));
-                subject
+                let profile = self.profile;
+                let group = *self
+                    .groups
+                    .entry(cgroup)
+                    .or_insert_with(|| group_of(profile, cgroup));
+                self.recent = Some((cgroup, group));
+                group
             }
         };
-        if subject == Subject::Host && self.profile.executables.contains(entry.path()) {
-            return Subject::Runtime;
-        }
+        let Group::Certain(subject) = group else {
+            return self.on_host(entry);
+        };
         subject
+    }
+
+    fn on_host(&mut self, entry: &Entry<'a>) -> Subject {
+        let profile = self.profile;
+        let dependencies = entry.dependencies().unwrap_or(&[]);
+        let started_by_runtime = *self
+            .chains
+            .entry(dependencies)
+            .or_insert_with(|| profile.runs(dependencies));
+        if started_by_runtime || profile.executables.contains(entry.path()) {
+            Subject::Runtime
+        } else {
+            Subject::Host
+        }
     }
 }
 
-fn by_group(profile: &RuntimeProfile, (dependencies, cgroup): Key<'_>) -> Subject {
-    match owner_of(cgroup) {
+fn group_of(profile: &RuntimeProfile, cgroup: &[u8]) -> Group {
+    Group::Certain(match owner_of(cgroup) {
         CgroupOwner::Pod { uid, container } => Subject::Pod { uid, container },
         CgroupOwner::Container(id) => Subject::Container(id),
         CgroupOwner::Monitor => Subject::Runtime,
         CgroupOwner::Unrecognised => Subject::Unknown,
-        CgroupOwner::Host { unit } => {
-            if profile.units.contains(unit) || profile.runs(dependencies) {
-                Subject::Runtime
-            } else {
-                Subject::Host
-            }
-        }
-    }
+        CgroupOwner::Host { unit } if profile.units.contains(unit) => Subject::Runtime,
+        CgroupOwner::Host { .. } => return Group::Host,
+    })
 }

@@ -72,8 +72,15 @@ impl fmt::Debug for PodUid {
 }
 
 /// The identifier that a container runtime gives a container: 64 hexadecimal digits.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ContainerId([u8; 32]);
+
+impl std::hash::Hash for ContainerId {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        // All have one size, so it need not be hashed with them.
+        state.write(&self.0);
+    }
+}
 
 impl ContainerId {
     /// From its text, with or without a scheme such as `containerd://`.

@@ -48,7 +48,8 @@ pub struct Entry<'a> {
     pub(super) name: &'a [u8],
     pub(super) data: &'a [u8],
     pub(super) layout: Layout,
-    pub(super) fields: [&'a [u8]; MAX_FIELDS],
+    /// Where each field ends in the template data; small, as entries are moved about a lot.
+    pub(super) ends: [u32; MAX_FIELDS],
 }
 
 impl<'a> Entry<'a> {
@@ -74,7 +75,21 @@ impl<'a> Entry<'a> {
 
     /// The raw bytes of a field, if the template has it.
     pub fn field(&self, field: Field) -> Option<&'a [u8]> {
-        self.fields.get(self.layout.position(field)?).copied()
+        self.field_at(self.layout.position(field)?)
+    }
+
+    /// The raw bytes of the field at a place.
+    pub(super) fn field_at(&self, place: usize) -> Option<&'a [u8]> {
+        // Before each field stands its length, but for the first of the old template.
+        let start = match place.checked_sub(1) {
+            None if self.layout.is_legacy() => 0,
+            None => 4,
+            Some(before) => usize::try_from(*self.ends.get(before)?)
+                .ok()?
+                .checked_add(4)?,
+        };
+        self.data
+            .get(start..usize::try_from(*self.ends.get(place)?).ok()?)
     }
 
     /// Whether the kernel recorded a violation: a file that changed while it was measured.
@@ -99,6 +114,12 @@ impl<'a> Entry<'a> {
     /// The digest of the measured file.
     pub fn file_digest(&self) -> Option<FileDigest<'a>> {
         if let Some(bytes) = self.field(Field::DNg) {
+            if let Some(digest) = bytes
+                .strip_prefix(SHA256)
+                .and_then(|digest| Digest::new(HashAlg::Sha256, digest))
+            {
+                return Some(FileDigest::Known(digest));
+            }
             let (alg, bytes) = split_named(bytes)?;
             return Some(file_digest(alg, bytes));
         }
@@ -128,6 +149,9 @@ impl<'a> Entry<'a> {
         self.text(Field::Dep)
     }
 }
+
+/// What nearly every kernel writes.
+const SHA256: &[u8] = b"sha256:\0";
 
 fn file_digest<'a>(alg: &'a [u8], bytes: &'a [u8]) -> FileDigest<'a> {
     match HashAlg::from_name(alg).and_then(|known| Digest::new(known, bytes)) {
@@ -163,7 +187,8 @@ pub(super) fn well_formed(field: Field, bytes: &[u8]) -> bool {
         FieldFormat::Digest => matches!(bytes.len(), 16 | 20),
         FieldFormat::NamedDigest => {
             // Only the digest an appended signature is over may be missing.
-            (bytes.is_empty() && field == Field::DModsig)
+            (bytes.starts_with(SHA256) && bytes.len() == SHA256.len() + HashAlg::Sha256.size())
+                || (bytes.is_empty() && field == Field::DModsig)
                 || split_named(bytes).is_some_and(|(alg, digest)| digest_fits(alg, digest))
         }
         FieldFormat::TypedDigest => split_typed(bytes).is_some_and(|(kind, alg, digest)| {
@@ -172,7 +197,7 @@ pub(super) fn well_formed(field: Field, bytes: &[u8]) -> bool {
         // A second NUL would let one name be read as another.
         FieldFormat::Text => bytes
             .split_last()
-            .is_some_and(|(last, text)| *last == 0 && !text.contains(&0)),
+            .is_some_and(|(last, text)| *last == 0 && memchr::memchr(0, text).is_none()),
         FieldFormat::Hex => true,
         FieldFormat::Number(size) => bytes.len() == size,
     }
@@ -188,8 +213,9 @@ impl fmt::Display for Entry<'_> {
             encode_hex(self.claimed),
             String::from_utf8_lossy(self.name)
         )?;
-        for (field, bytes) in self.layout.fields().iter().zip(self.fields) {
+        for (place, field) in self.layout.fields().iter().enumerate() {
             f.write_str(" ")?;
+            let bytes = self.field_at(place).unwrap_or(&[]);
             if bytes.is_empty() {
                 continue;
             }

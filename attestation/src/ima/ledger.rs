@@ -3,7 +3,7 @@
 //! The cursor is shared by all pods of a worker: entries of one pod are read while another is
 //! attested, and must still count when its own turn comes.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 
 use foldhash::fast::RandomState;
 
@@ -21,10 +21,46 @@ pub struct Measured<'a> {
     pub digest: Option<Digest>,
 }
 
-/// Sets on both levels: a hostile worker may repeat one digest under a million names.
-type Files = HashMap<Option<Digest>, HashSet<Box<[u8]>, RandomState>, RandomState>;
+/// The files of one subject, one after the other: algorithm, digest, length, path.
+///
+/// A kernel records a file once, so entries are seldom repeated; looking each up would cost more than
+/// hashing it. Repetitions are left out when reading.
+#[derive(Clone, Debug, Default)]
+struct Files(Vec<u8>);
 
-/// What was measured, without repetitions.
+impl Files {
+    fn push(&mut self, measured: Measured<'_>) {
+        let id = measured.digest.map_or(0, |digest| digest.alg().tpm_id());
+        self.0.extend_from_slice(&id.to_le_bytes());
+        if let Some(digest) = &measured.digest {
+            self.0.extend_from_slice(digest.as_bytes());
+        }
+        put(&mut self.0, measured.path);
+    }
+
+    fn iter(&self) -> impl Iterator<Item = Measured<'_>> {
+        let mut rest = self.0.as_slice();
+        std::iter::from_fn(move || take_measured(&mut rest).ok())
+    }
+}
+
+fn take_measured<'a>(rest: &mut &'a [u8]) -> Result<Measured<'a>, LedgerError> {
+    let (id, after) = rest.split_first_chunk::<2>().ok_or(LedgerError)?;
+    *rest = after;
+    let digest = match u16::from_le_bytes(*id) {
+        0 => None,
+        id => {
+            let alg = HashAlg::from_tpm_id(id).ok_or(LedgerError)?;
+            let (digest, after) = rest.split_at_checked(alg.size()).ok_or(LedgerError)?;
+            *rest = after;
+            Digest::new(alg, digest)
+        }
+    };
+    let path = get(rest)?;
+    Ok(Measured { path, digest })
+}
+
+/// What was measured; repetitions do not show.
 #[derive(Clone, Debug, Default)]
 pub struct Ledger {
     subjects: HashMap<Subject, usize, RandomState>,
@@ -44,8 +80,8 @@ impl Ledger {
         Ledger::default()
     }
 
-    /// Records an entry for a subject; true when it was not known yet.
-    pub fn record(&mut self, subject: Subject, entry: &Entry<'_>) -> bool {
+    /// Records an entry for a subject.
+    pub fn record(&mut self, subject: Subject, entry: &Entry<'_>) {
         let digest = entry.file_digest().and_then(|digest| digest.known());
         self.insert(
             subject,
@@ -53,11 +89,11 @@ impl Ledger {
                 path: entry.path(),
                 digest,
             },
-        )
+        );
     }
 
-    /// Adds one file of a subject; true when it was not known yet.
-    pub fn insert(&mut self, subject: Subject, measured: Measured<'_>) -> bool {
+    /// Adds one file of a subject.
+    pub fn insert(&mut self, subject: Subject, measured: Measured<'_>) {
         let index = match self.recent {
             Some((recent, index)) if recent == subject => index,
             _ => {
@@ -70,62 +106,53 @@ impl Ledger {
                 index
             }
         };
-        let Some(files) = self.files.get_mut(index) else {
-            return false;
-        };
-        let paths = files.entry(measured.digest).or_default();
-        if paths.contains(measured.path) {
-            return false;
+        if let Some(files) = self.files.get_mut(index) {
+            files.push(measured);
         }
-        paths.insert(measured.path.into())
     }
 
-    /// Takes over everything in another ledger.
+    /// Takes over everything in another ledger; costs no more than what is taken over.
     pub fn absorb(&mut self, other: &Ledger) {
-        for (subject, measured) in other.iter() {
-            self.insert(subject, measured);
+        for (subject, index) in &other.subjects {
+            let Some(added) = other.files.get(*index) else {
+                continue;
+            };
+            let next = self.files.len();
+            let index = *self.subjects.entry(*subject).or_insert(next);
+            match self.files.get_mut(index) {
+                Some(files) => files.0.extend_from_slice(&added.0),
+                None => self.files.push(added.clone()),
+            }
         }
     }
 
-    /// Everything, in no particular order.
+    /// Everything, ordered and without repetitions.
     pub fn iter(&self) -> impl Iterator<Item = (Subject, Measured<'_>)> {
-        self.subjects.iter().flat_map(|(subject, index)| {
-            self.files
-                .get(*index)
-                .into_iter()
-                .flatten()
-                .flat_map(|(digest, paths)| {
-                    paths.iter().map(|path| {
-                        let digest = *digest;
-                        (*subject, Measured { path, digest })
-                    })
-                })
-        })
+        self.sorted().into_iter()
     }
 
     fn sorted(&self) -> Vec<(Subject, Measured<'_>)> {
-        let mut all: Vec<_> = self.iter().collect();
-        all.sort();
+        let mut all: Vec<_> = self
+            .subjects
+            .iter()
+            .flat_map(|(subject, index)| {
+                let files = self.files.get(*index).into_iter().flat_map(Files::iter);
+                files.map(|measured| (*subject, measured))
+            })
+            .collect();
+        all.sort_unstable();
+        all.dedup();
         all
     }
 
-    /// What one subject ran, by path.
+    /// What one subject ran, in the order of the log.
     pub fn of(&self, subject: Subject) -> Vec<Measured<'_>> {
-        let mut found: Vec<_> = self
-            .subjects
+        self.subjects
             .get(&subject)
             .and_then(|index| self.files.get(*index))
             .into_iter()
-            .flatten()
-            .flat_map(|(digest, paths)| {
-                paths.iter().map(|path| Measured {
-                    path,
-                    digest: *digest,
-                })
-            })
-            .collect();
-        found.sort();
-        found
+            .flat_map(Files::iter)
+            .collect()
     }
 
     /// What a pod ran, container by container.
@@ -165,22 +192,20 @@ impl Ledger {
 
     /// How many different files there are, of all subjects together.
     pub fn len(&self) -> usize {
-        self.files
-            .iter()
-            .flat_map(HashMap::values)
-            .map(HashSet::len)
-            .sum()
+        self.sorted().len()
     }
 
     /// Whether nothing was recorded.
     pub fn is_empty(&self) -> bool {
-        self.len() == 0
+        self.files.iter().all(|files| files.0.is_empty())
     }
 
-    /// As bytes, to be kept with the cursor. Equal ledgers give equal bytes.
+    /// As bytes, to be kept with the cursor.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = vec![VERSION];
-        for (subject, measured) in self.sorted() {
+        let size: usize = self.files.iter().map(|files| files.0.len() + 128).sum();
+        let mut bytes = Vec::with_capacity(size + 1);
+        bytes.push(VERSION);
+        for (subject, index) in &self.subjects {
             let (tag, uid, container) = match subject {
                 Subject::Host => (0, None, None),
                 Subject::Runtime => (1, None, None),
@@ -202,14 +227,10 @@ impl Ledger {
             if let Some(id) = container {
                 put(&mut bytes, id.to_string().as_bytes());
             }
-            match measured.digest {
-                None => bytes.extend_from_slice(&0_u16.to_le_bytes()),
-                Some(digest) => {
-                    bytes.extend_from_slice(&digest.alg().tpm_id().to_le_bytes());
-                    bytes.extend_from_slice(digest.as_bytes());
-                }
-            }
-            put(&mut bytes, measured.path);
+            put(
+                &mut bytes,
+                self.files.get(*index).map_or(&[], |files| &files.0),
+            );
         }
         bytes
     }
@@ -238,25 +259,17 @@ impl Ledger {
                 }
                 _ => return Err(LedgerError),
             };
-            let (id, after) = rest.split_first_chunk::<2>().ok_or(LedgerError)?;
-            rest = after;
-            let digest = match u16::from_le_bytes(*id) {
-                0 => None,
-                id => {
-                    let alg = HashAlg::from_tpm_id(id).ok_or(LedgerError)?;
-                    let (digest, after) = rest.split_at_checked(alg.size()).ok_or(LedgerError)?;
-                    rest = after;
-                    Digest::new(alg, digest)
-                }
-            };
-            let path = get(&mut rest)?;
-            ledger.insert(subject, Measured { path, digest });
+            let mut files = get(&mut rest)?;
+            while !files.is_empty() {
+                let measured = take_measured(&mut files)?;
+                ledger.insert(subject, measured);
+            }
         }
         Ok(ledger)
     }
 }
 
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 
 /// The stored bytes are no ledger of this version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -309,12 +322,20 @@ mod tests {
         for subject in subjects {
             for digest in [digest, None] {
                 for path in [&b"/bin/a"[..], b"/bin/\xff not text", b""] {
-                    assert!(ledger.insert(subject, Measured { path, digest }));
-                    assert!(!ledger.insert(subject, Measured { path, digest }));
+                    ledger.insert(subject, Measured { path, digest });
+                    ledger.insert(subject, Measured { path, digest });
                 }
             }
         }
         ledger
+    }
+
+    #[test]
+    fn repetitions_do_not_show() {
+        assert_eq!(sample().len(), 42);
+        let mut twice = sample();
+        twice.absorb(&sample());
+        assert_eq!(twice, sample());
     }
 
     #[test]
@@ -323,7 +344,7 @@ mod tests {
         let bytes = ledger.to_bytes();
         assert_eq!(Ledger::from_bytes(&bytes).unwrap(), ledger);
         for cut in 0..bytes.len() {
-            // Either refused, or a whole number of records; never a panic.
+            // Either refused, or a whole number of subjects; never a panic.
             if let Ok(shorter) = Ledger::from_bytes(&bytes[..cut]) {
                 assert!(shorter.len() < ledger.len());
             }
@@ -340,7 +361,11 @@ mod tests {
         let own = ledger.of_pod(uid, &[]);
         assert_eq!(own.len(), 2);
         let with_container = ledger.of_pod(uid, &[id]);
-        assert_eq!(with_container[&Some(id)].len(), 12);
+        assert_eq!(
+            with_container[&Some(id)].len(),
+            24,
+            "each was recorded twice"
+        );
     }
 
     #[test]
@@ -351,13 +376,5 @@ mod tests {
         assert_eq!(ledger.len(), before - 12);
         assert!(ledger.of_pod(UID.parse().unwrap(), &[]).is_empty());
         assert_eq!(ledger.of_pod(STATIC.parse().unwrap(), &[]).len(), 1);
-    }
-
-    #[test]
-    fn absorbs_another_without_repeating() {
-        let mut ledger = sample();
-        let before = ledger.clone();
-        ledger.absorb(&sample());
-        assert_eq!(ledger, before);
     }
 }

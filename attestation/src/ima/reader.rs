@@ -106,6 +106,8 @@ impl<'a> Reader<'a> {
         Ok(layout)
     }
 
+    // Inlined, so that an entry is built where it is used and not moved there.
+    #[inline(always)]
     fn entry(&mut self) -> Result<Entry<'a>, LogErrorKind> {
         let mut input = Input(self.rest);
         let pcr = input.number()?;
@@ -118,27 +120,31 @@ impl<'a> Reader<'a> {
             name,
             data: &[],
             layout,
-            fields: [&[]; MAX_FIELDS],
+            ends: [0; MAX_FIELDS],
         };
         if layout.is_legacy() {
             let before = input.0;
-            entry.fields[0] = input.take(HashAlg::Sha1.size())?;
-            entry.fields[1] = input.sized(MAX_NAME)?;
+            input.take(HashAlg::Sha1.size())?;
+            let file = input.sized(MAX_NAME)?;
             // Without the final NUL, which this template leaves out.
-            if entry.fields[1].contains(&0) {
+            if file.contains(&0) {
                 return Err(LogErrorKind::Field("n"));
             }
             let used = before.len() - input.0.len();
             entry.data = before.get(..used).ok_or(LogErrorKind::Truncated)?;
+            let end = u32::try_from(used).map_err(|_| LogErrorKind::Length(used))?;
+            entry.ends[0] = 20;
+            entry.ends[1] = end;
         } else {
             entry.data = input.sized(MAX_DATA)?;
             let mut data = Input(entry.data);
-            for (slot, field) in entry.fields.iter_mut().zip(layout.fields()) {
+            for (end, field) in entry.ends.iter_mut().zip(layout.fields()) {
                 let bytes = data.sized(MAX_DATA).map_err(|_| LogErrorKind::Fields)?;
                 if !well_formed(*field, bytes) {
                     return Err(LogErrorKind::Field(field.id()));
                 }
-                *slot = bytes;
+                let used = entry.data.len() - data.0.len();
+                *end = u32::try_from(used).map_err(|_| LogErrorKind::Length(used))?;
             }
             if !data.0.is_empty() {
                 return Err(LogErrorKind::Fields);
@@ -152,6 +158,7 @@ impl<'a> Reader<'a> {
 impl<'a> Iterator for Reader<'a> {
     type Item = Result<Entry<'a>, LogError>;
 
+    #[inline(always)]
     fn next(&mut self) -> Option<Self::Item> {
         if self.rest.is_empty() || self.failed {
             return None;

@@ -125,12 +125,14 @@ pub enum ReplayError {
 }
 
 /// The hash of an entry's fields: what the kernel extends, in the algorithm of a bank.
+#[inline]
 pub fn template_hash(alg: HashAlg, entry: &Entry<'_>) -> Digest {
     if !entry.layout.is_legacy() {
         // Lengths and fields, exactly as they stand in the binary log.
         return alg.hash(&[entry.data]);
     }
-    let [digest, name, ..] = entry.fields;
+    let digest = entry.field_at(0).unwrap_or(&[]);
+    let name = entry.field_at(1).unwrap_or(&[]);
     let mut padded = [0_u8; 256];
     for (to, from) in padded.iter_mut().zip(name) {
         *to = *from;
@@ -216,6 +218,7 @@ fn renumber(mut error: LogError, first: u64) -> LogError {
     error
 }
 
+#[inline(always)]
 fn step(
     cursor: &mut Cursor,
     column: HashAlg,
