@@ -1,3 +1,54 @@
-//! The command line.
+//! The `locus` command line: results on standard output, everything else on standard error.
 
-fn main() {}
+mod cli;
+mod interrupt;
+mod loader;
+mod report;
+mod run;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::cli::{Cli, Command};
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version go to standard output and are no mistake.
+            let mistake = error.use_stderr();
+            let _ = error.print();
+            return Exit::from_usage(mistake).into();
+        }
+    };
+    let exit = match cli.command {
+        Command::Run(args) => run::run(&args),
+    };
+    exit.into()
+}
+
+/// How the program ends; the meaning is the same for every subcommand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Exit {
+    /// Everything is as it should be.
+    Clean = 0,
+    /// Something was found.
+    Findings = 1,
+    /// Something could not be answered.
+    Unanswered = 2,
+    /// The command line makes no sense.
+    Usage = 3,
+}
+
+impl Exit {
+    fn from_usage(mistake: bool) -> Self {
+        if mistake { Exit::Usage } else { Exit::Clean }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        ExitCode::from(exit as u8)
+    }
+}

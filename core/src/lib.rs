@@ -1,10 +1,18 @@
-//! What every other crate shares: source files and spans, and the one diagnostic type.
+//! What every other crate shares: source files and spans, the one diagnostic type, values, and the
+//! location graph.
 //!
 //! This crate does no input or output, and knows neither YAML nor SAT.
 
 pub mod diagnostic;
+pub mod facts;
+pub mod graph;
+pub mod int;
 pub mod source;
 pub mod suggest;
+pub mod value;
 
 pub use diagnostic::{Diagnostic, Label, Severity};
+pub use graph::{Location, LocationGraph, LocationId};
+pub use int::Int;
 pub use source::{FileId, Position, Sources, Span};
+pub use value::{Item, Value};

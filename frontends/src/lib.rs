@@ -1,1 +1,8 @@
 //! Configuration languages to the location graph.
+//!
+//! Nothing here reads a file: text comes from the caller, or through a loader that the caller gives.
+
+pub mod yaml;
+
+pub mod hot;
+pub mod kind;

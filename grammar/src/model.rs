@@ -104,6 +104,8 @@ pub struct Sig {
     pub this: VarId,
     /// Conjuncts of the fact appended to it, about `this`; hold for every atom of it.
     pub facts: Vec<Expr>,
+    /// The text of the doc comment before it.
+    pub doc: Option<String>,
 }
 
 /// Where a signature stands in the hierarchy.
@@ -200,6 +202,8 @@ pub struct Assertion {
     pub span: Span,
     /// What is claimed.
     pub body: Expr,
+    /// The text of the doc comment before it.
+    pub doc: Option<String>,
 }
 
 /// A `run` or `check`.
@@ -230,6 +234,8 @@ pub struct Command {
     pub expect: Option<u32>,
     /// Signatures that some module demands to have an exact scope (`open util/ordering[A]`).
     pub exact_sigs: Vec<SigId>,
+    /// The text of the doc comment before it.
+    pub doc: Option<String>,
 }
 
 /// The scope of one signature in a command.
@@ -265,6 +271,18 @@ pub enum Mult {
     Lone,
     /// Exactly one.
     One,
+}
+
+impl Mult {
+    /// Its keyword.
+    pub fn word(self) -> &'static str {
+        match self {
+            Mult::Set => "set",
+            Mult::Some => "some",
+            Mult::Lone => "lone",
+            Mult::One => "one",
+        }
+    }
 }
 
 /// Declarations that share a bound: `disj a, b: e`.

@@ -2,4 +2,29 @@
 //!
 //! This crate knows nothing of YAML and does no input or output.
 
+pub mod alloy;
+mod approximate;
+mod circuit;
+mod cnf;
+pub mod evaluate;
+pub mod limits;
+mod matrix;
+mod memo;
+mod miniscope;
 pub mod problem;
+mod rewrite;
+mod sat;
+mod scope;
+pub mod search;
+mod sets;
+mod skolem;
+mod symmetry;
+mod tighten;
+mod translate;
+
+#[cfg(test)]
+mod agreement;
+#[cfg(test)]
+mod random;
+#[cfg(test)]
+mod show;

@@ -25,6 +25,19 @@ pub struct Int(u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Var(u32);
 
+macro_rules! indexed {
+    ($($id:ident),*) => {$(
+        impl $id {
+            /// Its place among its kind, for tables.
+            pub(crate) fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+    )*};
+}
+
+indexed!(Expr, Formula, Int, Var);
+
 /// How many values a declared variable or an expression has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Mult {
@@ -284,6 +297,16 @@ impl Terms {
         self.vars[var.0 as usize].arity
     }
 
+    /// Number of terms: no term is nested deeper.
+    pub(crate) fn len(&self) -> usize {
+        self.exprs.nodes.len() + self.formulas.nodes.len() + self.ints.nodes.len()
+    }
+
+    /// Number of variables.
+    pub(crate) fn var_count(&self) -> usize {
+        self.vars.len()
+    }
+
     /// A fresh variable.
     pub fn fresh_var(&mut self, name: impl Into<String>, arity: Arity) -> Var {
         let id = u32::try_from(self.vars.len()).unwrap_or(u32::MAX);
@@ -536,12 +559,11 @@ impl Terms {
         }
     }
 
-    /// Implication.
+    /// Implication. One of falsity is no negation: overflow is judged by the negations around it.
     pub fn implies(&mut self, left: Formula, right: Formula) -> Formula {
         match (self.formula(left), self.formula(right)) {
             (FormulaNode::False, _) | (_, FormulaNode::True) => self.truth(),
             (FormulaNode::True, _) => right,
-            (_, FormulaNode::False) => self.not(left),
             _ => self.add_formula(FormulaNode::Implies(left, right)),
         }
     }

@@ -1,0 +1,215 @@
+//! Templates within templates, and groups.
+
+use super::*;
+
+const MEMBER: &str = "\
+heat_template_version: 2018-08-31
+parameters:
+  name: {type: string}
+  net: {type: string}
+  extra: {type: string, default: x}
+resources:
+  port:
+    type: OS::Neutron::Port
+    properties: {network: {get_param: net}, name: {get_param: name}}
+outputs:
+  port: {value: {get_resource: port}}
+";
+
+#[test]
+fn nested_templates_expand_with_the_chain_of_places() {
+    let case = load_files(
+        &[
+            (
+                "dir/stack.yaml",
+                "\
+heat_template_version: 2018-08-31
+resources:
+  net: {type: OS::Neutron::Net}
+  one:
+    type: member.yaml
+    properties: {name: a, net: {get_resource: net}, wrong: 1}
+  two:
+    type: My::Member
+    properties: {net: {get_resource: net}}
+  v:
+    type: OS::Heat::Value
+    properties: {value: [{get_attr: [one, port]}, {get_attr: [one, prt]}]}
+",
+            ),
+            ("dir/member.yaml", MEMBER),
+            (
+                "dir/sub/env.yaml",
+                "resource_registry: {'My::*': ../member.yaml}\n",
+            ),
+        ],
+        |_, _| {},
+    );
+    assert_eq!(case.diagnostics(), [] as [&str; 0]);
+    insta::assert_snapshot!(case.outline());
+    assert_eq!(case.tuples("Resource", "lacksInput"), ["two -> name @7:3"]);
+    assert_eq!(
+        case.without("NestedInput", "NestedInput", "parameter"),
+        ["wrong @6:53"]
+    );
+    assert_eq!(case.atoms("KnownAttribute"), ["port @12:43"]);
+    assert_eq!(case.loaded.files.len(), 3, "template, environment, member");
+    assert_eq!(
+        case.atoms("Template").len(),
+        2,
+        "the text of a template is stated once"
+    );
+}
+
+#[test]
+fn groups_expand_into_members() {
+    let case = load_files(
+        &[
+            (
+                "stack.yaml",
+                "\
+heat_template_version: 2018-08-31
+resources:
+  net: {type: OS::Neutron::Net}
+  group:
+    type: OS::Heat::ResourceGroup
+    properties:
+      count: 2
+      resource_def:
+        type: member.yaml
+        properties: {name: 'n-%index%', net: {get_resource: net}}
+  scaled:
+    type: OS::Heat::AutoScalingGroup
+    properties:
+      min_size: 0
+      max_size: 3
+      resource:
+        type: OS::Neutron::Port
+        properties: {network: {get_resource: net}, nme: x}
+  none:
+    type: OS::Heat::ResourceGroup
+    properties: {count: 0, resource_def: {type: OS::Heat::None}}
+",
+            ),
+            ("member.yaml", MEMBER),
+        ],
+        |_, _| {},
+    );
+    assert_eq!(case.diagnostics(), [] as [&str; 0]);
+    insta::assert_snapshot!(case.outline());
+    assert_eq!(
+        case.without("PropertyUse", "PropertyUse", "declared"),
+        ["nme @18:52"],
+        "members are compared with their type"
+    );
+    assert_eq!(case.loaded.graph.check(), []);
+}
+
+#[test]
+fn instance_groups_take_their_members_from_the_launch_configuration() {
+    let case = load_text(
+        "\
+HeatTemplateFormatVersion: '2012-12-12'
+Resources:
+  Group:
+    Type: AWS::AutoScaling::AutoScalingGroup
+    Properties:
+      AvailabilityZones: [nova]
+      LaunchConfigurationName: {Ref: Config}
+      MinSize: '2'
+      MaxSize: '3'
+  Config:
+    Type: AWS::AutoScaling::LaunchConfiguration
+    Properties: {ImageId: img, InstanceType: m1.small}
+",
+    );
+    let graph = &case.loaded.graph;
+    let member = graph.location(graph.find("Group/1").unwrap());
+    assert_eq!(&*member.sort, "AWS::EC2::Instance");
+    assert!(member.property("ImageId").is_some());
+    assert!(graph.find("Group/2").is_none());
+}
+
+#[test]
+fn what_cannot_be_included_is_said() {
+    let own = resources("  a:\n    type: stack.yaml\n");
+    let case = load_files(&[("stack.yaml", &own)], |_, _| {});
+    assert_eq!(
+        case.diagnostics(),
+        ["3:3: include-cycle: this template includes itself: `stack.yaml` -> `stack.yaml`"]
+    );
+    let other = resources("  b:\n    type: ../stack.yaml\n");
+    let first = resources("  a:\n    type: sub/other.yaml\n");
+    let case = load_files(
+        &[("stack.yaml", &first), ("sub/other.yaml", &other)],
+        |_, _| {},
+    );
+    assert_eq!(
+        case.diagnostics(),
+        [
+            "3:3: include-cycle: this template includes itself: `stack.yaml` -> `sub/other.yaml` -> \
+          `stack.yaml`"
+        ]
+    );
+    let missing = resources(
+        "  a:\n    type: gone.yaml\n  b:\n    type: OS::Heat::Value\n    properties: {value: {get_file: \
+         gone.sh}}\n",
+    );
+    let case = load_files(
+        &[
+            ("stack.yaml", &missing),
+            ("env.yaml", "resource_registry: {My::T: gone2.yaml}\n"),
+        ],
+        |_, _| {},
+    );
+    assert_eq!(
+        case.diagnostics(),
+        [
+            "1:28: missing-file: `gone2.yaml` cannot be read: no such file",
+            "4:11: missing-file: `gone.yaml` cannot be read: no such file",
+            "7:36: missing-file: `gone.sh` cannot be read: no such file",
+        ]
+    );
+    let url = resources("  a:\n    type: http://example.org/x.yaml\n");
+    let case = load_text(&url);
+    assert_eq!(case.diagnostics(), [] as [&str; 0]);
+    assert_eq!(case.loaded.unchecked.len(), 1);
+    let many = resources(
+        "  a:\n    type: OS::Heat::ResourceGroup\n    properties: {count: 999999999, resource_def: {type: \
+         OS::Heat::None}}\n",
+    );
+    let case = load_text(&many);
+    assert_eq!(case.loaded.unchecked.len(), 1);
+    assert_eq!(case.loaded.graph.len(), 1001);
+}
+
+#[test]
+fn precedence_is_that_of_heat() {
+    let text = "\
+heat_template_version: 2018-08-31
+parameters:
+  a: {type: string, default: template}
+  b: {type: string, default: template}
+  c: {type: string, default: template}
+  d: {type: string, default: template}
+resources:
+  v:
+    type: OS::Heat::Value
+    properties: {value: [{get_param: a}, {get_param: b}, {get_param: c}, {get_param: d}]}
+";
+    let case = load_files(
+        &[
+            ("stack.yaml", text),
+            (
+                "env.yaml",
+                "parameters: {b: env, c: env}\nparameter_defaults: {a: general, b: general}\n",
+            ),
+            ("2env.yaml", "parameters: {c: later}\n"),
+        ],
+        |request, sources| request.parameter(sources, "d", "line"),
+    );
+    assert_eq!(
+        case.property("v", "value").as_deref(),
+        Some("[general, env, later, line]")
+    );
+}

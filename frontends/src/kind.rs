@@ -1,0 +1,152 @@
+//! Which language a file is in, told by its content.
+
+use crate::yaml::{Document, Mapping, Node};
+
+/// A configuration language, or a file that belongs to one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FileKind {
+    /// A Heat template (`heat_template_version`).
+    Hot,
+    /// A CFN-style Heat template (`AWSTemplateFormatVersion`, `HeatTemplateFormatVersion`).
+    Cfn,
+    /// An environment for Heat templates.
+    HeatEnvironment,
+    /// A Compose file.
+    Compose,
+    /// Kubernetes objects.
+    Kubernetes,
+    /// A TOSCA service template.
+    Tosca,
+}
+
+impl FileKind {
+    /// Its name in messages.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            FileKind::Hot => "Heat template",
+            FileKind::Cfn => "CFN-style Heat template",
+            FileKind::HeatEnvironment => "Heat environment",
+            FileKind::Compose => "Compose file",
+            FileKind::Kubernetes => "Kubernetes manifest",
+            FileKind::Tosca => "TOSCA service template",
+        }
+    }
+}
+
+/// The language of a file, or `None` when nothing tells it.
+pub fn recognise(documents: &[Document]) -> Option<FileKind> {
+    documents
+        .iter()
+        .find_map(|document| of_mapping(document.root.as_mapping()?))
+}
+
+fn of_mapping(root: &Mapping) -> Option<FileKind> {
+    let has = |key: &str| root.get(key).is_some();
+    let is_map = |key: &str| {
+        root.get(key)
+            .is_some_and(|node| node.as_mapping().is_some())
+    };
+    if has("heat_template_version") {
+        return Some(FileKind::Hot);
+    }
+    if has("AWSTemplateFormatVersion") || has("HeatTemplateFormatVersion") {
+        return Some(FileKind::Cfn);
+    }
+    if has("tosca_definitions_version") {
+        return Some(FileKind::Tosca);
+    }
+    if has("apiVersion") && has("kind") {
+        return Some(FileKind::Kubernetes);
+    }
+    let environment = [
+        "resource_registry",
+        "parameter_defaults",
+        "encrypted_param_names",
+        "event_sinks",
+        "parameter_merge_strategies",
+    ];
+    let only_environment = root
+        .named()
+        .all(|(key, _)| &**key == "parameters" || environment.contains(&&**key));
+    if environment.iter().any(|key| has(key)) || (has("parameters") && only_environment) {
+        return Some(FileKind::HeatEnvironment);
+    }
+    // A template whose version was forgotten is still a template, and is told so.
+    if is_map("resources") && typed(root.get("resources"), "type") {
+        return Some(FileKind::Hot);
+    }
+    if is_map("Resources") && typed(root.get("Resources"), "Type") {
+        return Some(FileKind::Cfn);
+    }
+    let compose = [
+        "services", "networks", "volumes", "secrets", "configs", "include", "x-",
+    ];
+    let like_compose = root.named().all(|(key, _)| {
+        matches!(&**key, "version" | "name" | "models" | "jobs")
+            || compose.contains(&&**key)
+            || key.starts_with("x-")
+    });
+    if has("services") || (like_compose && compose.iter().any(|key| has(key))) {
+        return Some(FileKind::Compose);
+    }
+    if is_map("topology_template") || is_map("service_template") || is_map("node_types") {
+        return Some(FileKind::Tosca);
+    }
+    if has("apiVersion") || has("kind") {
+        return Some(FileKind::Kubernetes);
+    }
+    None
+}
+
+fn typed(section: Option<&Node>, key: &str) -> bool {
+    section.and_then(Node::as_mapping).is_some_and(|section| {
+        section
+            .entries
+            .iter()
+            .any(|entry| entry.value.get(key).is_some())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::yaml::{Limits, parse};
+    use locus_core::Sources;
+
+    #[test]
+    fn each_language_is_told_by_its_content() {
+        let cases = [
+            ("heat_template_version: rocky\n", Some(FileKind::Hot)),
+            (
+                "resources:\n  a:\n    type: OS::Heat::None\n",
+                Some(FileKind::Hot),
+            ),
+            (
+                "AWSTemplateFormatVersion: '2010-09-09'\n",
+                Some(FileKind::Cfn),
+            ),
+            ("parameters:\n  a: 1\n", Some(FileKind::HeatEnvironment)),
+            ("resource_registry: {}\n", Some(FileKind::HeatEnvironment)),
+            ("services:\n  web:\n    image: a\n", Some(FileKind::Compose)),
+            ("version: '3'\nvolumes: {a: }\n", Some(FileKind::Compose)),
+            ("apiVersion: v1\nkind: Pod\n", Some(FileKind::Kubernetes)),
+            (
+                "---\n---\napiVersion: v1\nkind: Pod\n",
+                Some(FileKind::Kubernetes),
+            ),
+            (
+                "tosca_definitions_version: tosca_2_0\n",
+                Some(FileKind::Tosca),
+            ),
+            ("hello: world\n", None),
+            ("- a\n", None),
+            ("", None),
+        ];
+        for (text, expected) in cases {
+            let mut sources = Sources::new();
+            let file = sources.add("x", text);
+            let parsed = parse(&sources, file, &Limits::default());
+            assert_eq!(recognise(&parsed.documents), expected, "{text}");
+        }
+    }
+}

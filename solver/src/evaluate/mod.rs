@@ -1,0 +1,440 @@
+//! Evaluates terms on an instance with plain sets.
+//!
+//! It knows nothing of circuits or SAT, so that it can judge what the solver found.
+
+mod arithmetic;
+mod expr;
+mod formula;
+
+use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
+
+use crate::limits::{Budget, Limits, Reason};
+use crate::memo::{Key, Memo};
+use crate::problem::{
+    Decl, Expr, ExprNode, Formula, Int, IntNode, Mult, Problem, Quant, Terms, TupleSet, Var,
+};
+use crate::scope::{Info, Scope};
+use crate::search::{Instance, Overflow};
+use crate::sets::{self, Space};
+
+/// Why a term could not be evaluated.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EvaluateError {
+    /// A variable ranges over more sets than can be tried.
+    HigherOrder(Var),
+    /// Tuples of this many columns cannot be numbered.
+    Capacity(usize),
+    /// A limit was reached.
+    Limit(Reason),
+    /// Terms are nested too deeply.
+    Depth,
+}
+
+impl From<Reason> for EvaluateError {
+    fn from(reason: Reason) -> Self {
+        EvaluateError::Limit(reason)
+    }
+}
+
+type Result<T> = std::result::Result<T, EvaluateError>;
+
+/// A set of tuples, and whether arithmetic in it overflowed.
+#[derive(Clone, Debug)]
+struct Set {
+    tuples: Rc<Vec<u64>>,
+    overflow: bool,
+}
+
+impl Set {
+    fn new(tuples: Vec<u64>) -> Self {
+        Set {
+            tuples: Rc::new(tuples),
+            overflow: false,
+        }
+    }
+}
+
+/// An integer in two's complement, and whether it does not fit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Number {
+    value: i64,
+    overflow: bool,
+}
+
+/// The value that a skolem gave to a variable.
+#[derive(Clone, Debug)]
+struct Witness {
+    outer: Vec<Var>,
+    tuples: Rc<Vec<u64>>,
+}
+
+/// The value of a variable.
+#[derive(Clone, Debug)]
+struct Binding {
+    tuples: Rc<Vec<u64>>,
+    /// What tells it from other values: its only tuple, or a number given to no other set.
+    identity: u64,
+}
+
+/// Sets of up to this many tuples have all their subsets tried for a higher-order variable.
+const MAX_SUBSETS: usize = 16;
+
+/// Nesting of terms beyond which evaluation refuses.
+const MAX_DEPTH: usize = 20_000;
+
+/// Evaluates terms on an instance.
+pub struct Evaluator<'p> {
+    problem: &'p Problem,
+    terms: &'p Terms,
+    scope: Scope,
+    space: Space,
+    bitwidth: u32,
+    relations: Vec<Rc<Vec<u64>>>,
+    witnesses: FxHashMap<Var, Vec<Witness>>,
+    forbid_overflow: bool,
+    env: Vec<Option<Binding>>,
+    bound: usize,
+    sets_tried: u64,
+    int_binders: Vec<(Var, bool)>,
+    negated: bool,
+    depth: usize,
+    budget: Budget,
+    expr_memo: Memo<Set>,
+    formula_memo: Memo<bool>,
+    int_memo: Memo<Number>,
+}
+
+impl<'p> Evaluator<'p> {
+    /// An evaluator for an instance of a problem in which integers wrap around.
+    pub fn new(problem: &'p Problem, instance: &Instance) -> Self {
+        let mut witnesses: FxHashMap<Var, Vec<Witness>> = FxHashMap::default();
+        for skolem in &instance.skolems {
+            witnesses.entry(skolem.var).or_default().push(Witness {
+                outer: skolem.outer.clone(),
+                tuples: Rc::new(skolem.value.indices().to_vec()),
+            });
+        }
+        Evaluator {
+            problem,
+            terms: &problem.terms,
+            scope: Scope::default(),
+            space: Space::new(problem.universe.len()),
+            bitwidth: problem.bitwidth.clamp(1, 62),
+            relations: instance
+                .relations
+                .iter()
+                .map(|set| Rc::new(set.indices().to_vec()))
+                .collect(),
+            witnesses,
+            forbid_overflow: false,
+            env: vec![None; problem.terms.var_count()],
+            bound: 0,
+            sets_tried: 0,
+            int_binders: Vec::new(),
+            negated: false,
+            depth: 0,
+            budget: Budget::default(),
+            expr_memo: Memo::default(),
+            formula_memo: Memo::default(),
+            int_memo: Memo::default(),
+        }
+    }
+
+    /// Judges overflow in this way.
+    #[must_use]
+    pub fn with_overflow(mut self, overflow: Overflow) -> Self {
+        self.forbid_overflow = overflow == Overflow::Forbid;
+        self
+    }
+
+    /// Gives up at these limits.
+    #[must_use]
+    pub fn with_limits(mut self, limits: Limits) -> Self {
+        self.budget = Budget::new(limits);
+        self
+    }
+
+    /// The tuples of an expression without free variables.
+    pub fn expr(&mut self, expr: Expr) -> Result<TupleSet> {
+        let set = self.set(expr)?;
+        Ok(TupleSet::from_unsorted(
+            self.terms.arity(expr),
+            self.problem.universe.len() as u64,
+            set.tuples.to_vec(),
+        ))
+    }
+
+    /// Whether a formula without free variables holds.
+    pub fn formula(&mut self, formula: Formula) -> Result<bool> {
+        self.holds(formula)
+    }
+
+    /// The value of an integer without free variables; `None` when it overflows.
+    pub fn int(&mut self, int: Int) -> Result<Option<i64>> {
+        let number = self.number(int)?;
+        Ok((!number.overflow).then_some(number.value))
+    }
+
+    /// Whether the instance is one: within bounds, with all constraints and orders.
+    pub fn is_instance(&mut self) -> Result<bool> {
+        let problem = self.problem;
+        for (relation, value) in problem.relations.iter().zip(&self.relations) {
+            if !sets::is_subset(relation.lower.indices(), value)
+                || !sets::is_subset(value, relation.upper.indices())
+            {
+                return Ok(false);
+            }
+        }
+        for order in &problem.orders {
+            let [elem, first, next] = [order.elem, order.first, order.next].map(|id| {
+                self.relations
+                    .get(id.0 as usize)
+                    .cloned()
+                    .unwrap_or_default()
+            });
+            if !self.is_total_order(&elem, &first, &next) {
+                return Ok(false);
+            }
+        }
+        for constraint in &problem.constraints {
+            if !self.holds(constraint.formula)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn enter(&mut self) -> Result<()> {
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            return Err(EvaluateError::Depth);
+        }
+        self.budget.spend(1)?;
+        Ok(())
+    }
+
+    fn leave(&mut self) {
+        self.depth -= 1;
+    }
+
+    fn key(&self, index: usize, info: &Info) -> Option<Key> {
+        if info.size <= 1 || (self.bound > 0 && info.free.len() >= self.bound) {
+            return None;
+        }
+        let mut context = 0;
+        if self.forbid_overflow && info.arithmetic {
+            context = u32::from(self.negated) + 1;
+            let binders = self.int_binders.iter().rev();
+            for (at, binder) in binders
+                .filter(|binder| info.free.binary_search(&binder.0).is_ok())
+                .enumerate()
+            {
+                if at >= 14 {
+                    return None;
+                }
+                context |= (2 + u32::from(binder.1)) << (2 * at + 2);
+            }
+        }
+        Key::new(index, context, &info.free, |var| {
+            let slot = self.env.get(var.index())?;
+            slot.as_ref().map(|binding| binding.identity)
+        })
+    }
+
+    fn bind(&mut self, var: Var, tuples: Vec<u64>) -> Option<Binding> {
+        let identity = match tuples.as_slice() {
+            [one] => *one,
+            _ => {
+                self.sets_tried += 1;
+                u64::MAX - self.sets_tried
+            }
+        };
+        self.bound += 1;
+        let binding = Binding {
+            tuples: Rc::new(tuples),
+            identity,
+        };
+        match self.env.get_mut(var.index()) {
+            Some(slot) => slot.replace(binding),
+            None => None,
+        }
+    }
+
+    fn unbind(&mut self, var: Var, old: Option<Binding>) {
+        self.bound -= 1;
+        if let Some(slot) = self.env.get_mut(var.index()) {
+            *slot = old;
+        }
+    }
+
+    /// Visits the values of declarations until `visit` says to stop; returns whether it never did.
+    fn each(
+        &mut self,
+        decls: &[Decl],
+        quant: Option<Quant>,
+        tuple: u64,
+        visit: &mut dyn FnMut(&mut Self, u64) -> Result<bool>,
+    ) -> Result<bool> {
+        let Some((decl, rest)) = decls.split_first() else {
+            return visit(self, tuple);
+        };
+        let range = self.set(decl.bound)?.tuples;
+        let outside = self.negated;
+        let int_typed = matches!(self.terms.expr(decl.bound), ExprNode::Ints);
+        let universal = match quant {
+            Some(quant) => (quant == Quant::All) != outside,
+            None => {
+                self.negated = false;
+                false
+            }
+        };
+        if int_typed {
+            self.int_binders.push((decl.var, universal));
+        }
+        let shift = self.space.size(self.terms.var_arity(decl.var));
+        let result = self.each_value(decl, &range, quant.is_some(), &mut |this, value| {
+            let next = match value.as_slice() {
+                [one] => tuple * shift + one,
+                _ => tuple,
+            };
+            let old = this.bind(decl.var, value);
+            let result = this.each(rest, quant, next, visit);
+            this.unbind(decl.var, old);
+            result
+        });
+        if int_typed {
+            self.int_binders.pop();
+        }
+        self.negated = outside;
+        result
+    }
+
+    /// The values of one declaration, what a skolem says first.
+    fn each_value(
+        &mut self,
+        decl: &Decl,
+        range: &[u64],
+        witnessed: bool,
+        visit: &mut dyn FnMut(&mut Self, Vec<u64>) -> Result<bool>,
+    ) -> Result<bool> {
+        let fits = |size: usize| match decl.mult {
+            Mult::Set => true,
+            Mult::Some => size >= 1,
+            Mult::Lone => size <= 1,
+            Mult::One => size == 1,
+        };
+        if witnessed {
+            for witness in self.witnesses.get(&decl.var).cloned().unwrap_or_default() {
+                let Some(value) = self.witness(&witness, decl.var) else {
+                    continue;
+                };
+                if fits(value.len()) && sets::is_subset(&value, range) && !visit(self, value)? {
+                    return Ok(false);
+                }
+            }
+        }
+        if decl.mult == Mult::One {
+            for &tuple in range {
+                if !visit(self, vec![tuple])? {
+                    return Ok(false);
+                }
+            }
+            return Ok(true);
+        }
+        if range.len() > MAX_SUBSETS {
+            return Err(EvaluateError::HigherOrder(decl.var));
+        }
+        for bits in 0u32..1 << range.len() {
+            let value: Vec<u64> = range
+                .iter()
+                .enumerate()
+                .filter(|(at, _)| bits >> at & 1 == 1)
+                .map(|(_, &tuple)| tuple)
+                .collect();
+            if fits(value.len()) && !visit(self, value)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// What a skolem says of a variable for the current values of the variables around it.
+    fn witness(&self, witness: &Witness, var: Var) -> Option<Vec<u64>> {
+        let mut prefix = 0;
+        for outer in &witness.outer {
+            let binding = self.env.get(outer.index())?.as_ref()?;
+            let &[atom] = binding.tuples.as_slice() else {
+                return None;
+            };
+            prefix = prefix * self.space.atoms() + atom;
+        }
+        let width = self.space.size(self.terms.var_arity(var));
+        let rows = sets::range(&witness.tuples, prefix.checked_mul(width)?, width);
+        Some(rows.iter().map(|&row| row % width).collect())
+    }
+
+    /// Judges a comparison whose operands may have overflowed, see the translation of formulas:
+    /// universal integer variables are not held responsible, anything else is.
+    fn guard(&mut self, value: bool, operands: &[(bool, Vec<Var>)]) -> bool {
+        let mut result = value;
+        let (mut saved, mut spoiled) = (false, false);
+        for (overflow, vars) in operands {
+            if !overflow {
+                continue;
+            }
+            let universal = self
+                .int_binders
+                .iter()
+                .rev()
+                .find(|binder| vars.contains(&binder.0))
+                .is_some_and(|binder| binder.1);
+            if universal != self.negated {
+                saved = true;
+            } else {
+                spoiled = true;
+            }
+        }
+        if self.forbid_overflow {
+            result = (result || saved) && !spoiled;
+        }
+        result
+    }
+
+    fn overflow_vars(&mut self, expr: Expr, vars: &mut Vec<Var>) {
+        match self.terms.expr(expr) {
+            ExprNode::Union(parts) | ExprNode::Intersection(parts) => {
+                for &part in parts {
+                    self.overflow_vars(part, vars);
+                }
+            }
+            ExprNode::Difference(a, b)
+            | ExprNode::Override(a, b)
+            | ExprNode::Join(a, b)
+            | ExprNode::Product(a, b) => {
+                self.overflow_vars(*a, vars);
+                self.overflow_vars(*b, vars);
+            }
+            ExprNode::Transpose(a) | ExprNode::Closure(a) | ExprNode::ReflexiveClosure(a) => {
+                self.overflow_vars(*a, vars);
+            }
+            ExprNode::IntAtom(int) => self.int_overflow_vars(*int, vars),
+            _ => {}
+        }
+    }
+
+    fn int_overflow_vars(&mut self, int: Int, vars: &mut Vec<Var>) {
+        match self.terms.int(int) {
+            IntNode::Const(_) => {}
+            IntNode::Card(expr) | IntNode::SumOf(expr) => {
+                vars.extend_from_slice(&self.scope.expr(self.terms, *expr).free);
+            }
+            IntNode::Neg(a) | IntNode::Sum(_, a) => self.int_overflow_vars(*a, vars),
+            IntNode::Op(_, a, b) | IntNode::Ite(_, a, b) => {
+                self.int_overflow_vars(*a, vars);
+                self.int_overflow_vars(*b, vars);
+            }
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! The flags of every subcommand.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Model-checks cloud configurations before they are deployed.
+#[derive(Debug, Parser)]
+#[command(name = "locus", version, about)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run the commands of Alloy models
+    Run(RunArgs),
+}
+
+/// How results are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// For people
+    Text,
+    /// One JSON object per command on a line
+    Json,
+}
+
+/// What happens when a sum has more bits than an integer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Overflow {
+    /// Nothing is concluded from an integer that does not fit
+    Forbid,
+    /// Integers wrap around
+    Wrap,
+}
+
+/// A SAT solver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Solver {
+    /// CaDiCaL, in C++
+    #[cfg(feature = "cadical")]
+    Cadical,
+    /// varisat, in Rust
+    Varisat,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Exit codes:
+  0  every command ended as expected
+  1  an `expect` was not met, or a check without one has a counterexample
+  2  something could not be answered
+  3  the command line makes no sense")]
+pub(crate) struct RunArgs {
+    /// Alloy files; `-` is standard input
+    #[arg(required_unless_present = "library", value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+
+    /// Run the commands of a model that comes with Locus, e.g. `lg`; without a name, list them
+    #[arg(long, value_name = "MODEL", num_args = 0..=1, default_missing_value = "")]
+    pub(crate) library: Option<String>,
+
+    /// Only commands with this name (`*` and `?` match any) or index, counted from 0
+    #[arg(short, long, value_name = "NAME|INDEX")]
+    pub(crate) command: Vec<String>,
+
+    /// How to print results
+    #[arg(long, value_enum, default_value = "text")]
+    pub(crate) format: Format,
+
+    /// With `--format json`: add the instance
+    #[arg(long)]
+    pub(crate) instances: bool,
+
+    /// Find up to this many more instances
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) next: usize,
+
+    /// Find an instance with the fewest tuples
+    #[arg(long)]
+    pub(crate) smallest: bool,
+
+    /// Show a minimal set of constraints that cannot hold together, also where that is expected
+    #[arg(long)]
+    pub(crate) core: bool,
+
+    /// Write a DRAT proof of an unsatisfiable command here, and its CNF beside it as FILE.cnf
+    #[arg(long, value_name = "FILE")]
+    pub(crate) proof: Option<PathBuf>,
+
+    /// SAT solver
+    #[arg(long, value_enum, default_value_t = Solver::DEFAULT)]
+    pub(crate) solver: Solver,
+
+    /// Length of the symmetry-breaking predicate; 0 breaks none
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub(crate) symmetry: u32,
+
+    /// How many universal quantifiers an existential may be moved out of
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) skolem_depth: u32,
+
+    /// What to do with integers that do not fit
+    #[arg(long, value_enum, default_value = "forbid")]
+    pub(crate) overflow: Overflow,
+
+    /// Give up on a command after this many seconds
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub(crate) timeout: Option<Duration>,
+
+    /// Give up on a command that needs more than this many MiB
+    #[arg(long, value_name = "MIB")]
+    pub(crate) memory: Option<u64>,
+
+    /// How many commands to run at once; 0 is one per core
+    #[arg(short, long, value_name = "N", default_value_t = 0)]
+    pub(crate) jobs: usize,
+}
+
+impl Solver {
+    #[cfg(feature = "cadical")]
+    const DEFAULT: Solver = Solver::Cadical;
+    #[cfg(not(feature = "cadical"))]
+    const DEFAULT: Solver = Solver::Varisat;
+}
+
+impl std::fmt::Display for Solver {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let name = self.to_possible_value();
+        f.write_str(name.as_ref().map_or("", |name| name.get_name()))
+    }
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds: f64 = text
+        .trim_end_matches('s')
+        .parse()
+        .map_err(|_| format!("`{text}` is not a number of seconds"))?;
+    Duration::try_from_secs_f64(seconds)
+        .map_err(|_| format!("`{text}` is not a time that can pass"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn flags_are_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn seconds_take_fractions_and_refuse_nonsense() {
+        assert_eq!(seconds("1.5"), Ok(Duration::from_millis(1500)));
+        assert_eq!(seconds("60s"), Ok(Duration::from_secs(60)));
+        assert!(seconds("-1").is_err());
+        assert!(seconds("soon").is_err());
+    }
+}

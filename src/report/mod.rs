@@ -1,0 +1,3 @@
+//! Diagnostics in the formats people and programs read; one file per format.
+
+pub(crate) mod text;
