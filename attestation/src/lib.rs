@@ -1,1 +1,20 @@
 //! TPM, measurements, registrar, verifier, agent and gate.
+//!
+//! What is absent, on purpose: nothing but `tpm::device` links a TSS, and that only with the feature
+//! `tpm`; `protocol` opens no socket and no file; `ima`, `evidence` and `tpm::structure` do no input or
+//! output at all.
+
+pub mod agent;
+pub mod cli;
+pub mod clock;
+pub mod demo;
+pub mod digest;
+pub mod evidence;
+pub mod gate;
+pub mod ima;
+pub mod net;
+pub mod protocol;
+pub mod reference;
+pub mod registrar;
+pub mod tpm;
+pub mod verifier;

@@ -1,0 +1,160 @@
+//! The agent's command line.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::AgentError;
+use super::log::LogFile;
+use super::privileges;
+use super::rate::Rate;
+use super::server::start;
+use super::service::{Agent, Setup};
+use super::state::StateFolder;
+use crate::clock::SystemClock;
+use crate::digest::HashAlg;
+use crate::ima::Templates;
+use crate::net::tls::Credentials;
+use crate::tpm::{AkKind, EkKind, Tpm, TpmError};
+
+/// Answer the verifier from this worker's TPM and measurement log.
+#[derive(Args, Clone, Debug)]
+pub struct AgentArgs {
+    /// The folder with `ca.pem`, `agent.pem` and `agent.key`, as `locus gate enrol` made it.
+    #[arg(long, value_name = "FOLDER")]
+    pub credentials: PathBuf,
+    /// The folder for the agent's own state.
+    #[arg(long, value_name = "FOLDER", default_value = "/var/lib/locus-agent")]
+    pub state: PathBuf,
+    /// Where to listen.
+    #[arg(long, value_name = "ADDRESS", default_value = "0.0.0.0:31000")]
+    pub listen: SocketAddr,
+    /// The TPM, as libtss2 names it.
+    #[arg(long, value_name = "TRANSPORT", default_value = "device:/dev/tpmrm0")]
+    pub tpm: String,
+    /// The measurement log in the kernel's binary form.
+    #[arg(
+        long,
+        value_name = "FILE",
+        default_value = "/sys/kernel/security/ima/binary_runtime_measurements"
+    )]
+    pub log: PathBuf,
+    /// The hash of the log's template hashes.
+    #[arg(long, value_name = "HASH", default_value = "sha1")]
+    pub log_hash: HashAlg,
+    /// The worker's name in the cluster; the host name if absent.
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+    /// The user to become once TPM and log are open.
+    #[arg(long, value_name = "USER")]
+    pub user: Option<String>,
+    /// Stay the user the agent was started as, even if that is root.
+    #[arg(long, conflicts_with = "user")]
+    pub keep_privileges: bool,
+    /// The attestation key to make at the first start.
+    #[arg(long, value_name = "KIND", value_parser = parse_ak, default_value = "rsa-2048")]
+    pub ak: AkKind,
+    /// The endorsement key to use; the first with a certificate if absent.
+    #[arg(long, value_name = "KIND", value_parser = parse_ek)]
+    pub ek: Option<EkKind>,
+    /// How many requests a peer may make each second.
+    #[arg(long, value_name = "NUMBER", default_value_t = 50)]
+    pub rate: u32,
+    /// Write the address to this file once it listens (for port 0).
+    #[arg(long, value_name = "FILE", hide = true)]
+    pub address_file: Option<PathBuf>,
+}
+
+fn parse_ak(text: &str) -> Result<AkKind, String> {
+    match text {
+        "rsa-2048" => Ok(AkKind::Rsa2048),
+        "ecc-p256" => Ok(AkKind::EccP256),
+        _ => Err("expected rsa-2048 or ecc-p256".to_owned()),
+    }
+}
+
+fn parse_ek(text: &str) -> Result<EkKind, String> {
+    match text {
+        "rsa-2048" => Ok(EkKind::Rsa2048),
+        "ecc-p256" => Ok(EkKind::EccP256),
+        "ecc-p384" => Ok(EkKind::EccP384),
+        _ => Err("expected rsa-2048, ecc-p256 or ecc-p384".to_owned()),
+    }
+}
+
+impl AgentArgs {
+    /// Runs the agent until it is told to stop; `open` opens the TPM by its transport.
+    pub fn run(
+        self,
+        open: impl FnOnce(&str) -> Result<Box<dyn Tpm>, TpmError>,
+    ) -> Result<(), AgentError> {
+        std::fs::create_dir_all(&self.state).map_err(|error| AgentError::State {
+            path: self.state.clone(),
+            reason: error.to_string(),
+        })?;
+        let installed = Credentials::read(&self.credentials, "agent")?;
+        let log = LogFile::open(&self.log, self.log_hash, Templates::default())?;
+        let tpm = open(&self.tpm)?;
+        let listener = std::net::TcpListener::bind(self.listen).map_err(AgentError::Listen)?;
+        if !self.keep_privileges {
+            // The state is the agent's own from here on.
+            privileges::hand_over(&self.state, self.user.as_deref())?;
+            privileges::drop_to(self.user.as_deref())?;
+        }
+        let setup = Setup {
+            tpm,
+            log,
+            state: StateFolder::new(&self.state),
+            installed,
+            name: self.name.map_or_else(host_name, Ok)?,
+            os: operating_system(),
+            ek: self.ek,
+            ak: self.ak,
+            rate: Rate {
+                burst: self.rate.saturating_mul(4),
+                per_second: self.rate,
+            },
+        };
+        let agent = Agent::new(setup, Box::new(SystemClock))?;
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .enable_all()
+            .build()
+            .map_err(AgentError::Listen)?;
+        runtime.block_on(async {
+            listener.set_nonblocking(true).map_err(AgentError::Listen)?;
+            let listener =
+                tokio::net::TcpListener::from_std(listener).map_err(AgentError::Listen)?;
+            let running = start(agent, listener).await?;
+            tracing::info!(address = %running.address, "the agent listens");
+            if let Some(file) = &self.address_file {
+                crate::net::pki::write_file(file, &running.address.to_string())?;
+            }
+            crate::net::signal::stopped().await;
+            running.stop().await;
+            Ok(())
+        })
+    }
+}
+
+fn host_name() -> Result<String, AgentError> {
+    nix::unistd::gethostname()
+        .ok()
+        .and_then(|name| name.into_string().ok())
+        .ok_or_else(|| AgentError::State {
+            path: PathBuf::from("/etc/hostname"),
+            reason: "the host has no name; give one with --name".to_owned(),
+        })
+}
+
+/// The operating system's name and version, from `os-release`.
+pub fn operating_system() -> String {
+    let text = std::fs::read_to_string("/etc/os-release").unwrap_or_default();
+    text.lines()
+        .find_map(|line| line.strip_prefix("PRETTY_NAME="))
+        .map_or_else(
+            || "unknown".to_owned(),
+            |name| name.trim_matches('"').to_owned(),
+        )
+}

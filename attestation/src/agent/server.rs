@@ -1,0 +1,206 @@
+//! The agent's endpoints.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use axum::body::Bytes;
+use axum::extract::{DefaultBodyLimit, Extension, State};
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use axum::{Json, Router};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+use super::AgentError;
+use super::service::{Agent, Refusal};
+use crate::net::tls::SharedServerConfig;
+use crate::net::{Peer, serve};
+
+/// No request to an agent is longer.
+const MAX_REQUEST: usize = 64 * 1024;
+
+/// The media type of evidence: a collection of conceptual messages in CBOR.
+const EVIDENCE_TYPE: &str = "application/cmw+cbor";
+
+/// The path at which the worker identifies itself.
+pub const IDENTITY: &str = "/v1/agent/registration/identity";
+/// The path for the challenge.
+pub const CHALLENGE: &str = "/v1/agent/registration/challenge";
+/// The path for the acknowledgement.
+pub const ACKNOWLEDGE: &str = "/v1/agent/registration/acknowledge";
+/// The path for a new certificate.
+pub const CERTIFICATE: &str = "/v1/agent/certificate";
+/// The path for evidence.
+pub const EVIDENCE: &str = "/v1/agent/evidence";
+/// The path that says that the agent is alive.
+pub const HEALTH: &str = "/healthz";
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        let status = match self {
+            Refusal::Forbidden(_) => StatusCode::FORBIDDEN,
+            Refusal::TooMany => StatusCode::TOO_MANY_REQUESTS,
+            Refusal::NotRegistered => StatusCode::CONFLICT,
+            Refusal::Bad(_) => StatusCode::BAD_REQUEST,
+            Refusal::Busy => StatusCode::SERVICE_UNAVAILABLE,
+            Refusal::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
+        };
+        let detail = self.to_string();
+        tracing::warn!(status = status.as_u16(), detail, "a request was refused");
+        (status, Json(serde_json::json!({ "detail": detail }))).into_response()
+    }
+}
+
+#[derive(Clone)]
+struct Shared {
+    agent: Arc<Agent>,
+    tls: SharedServerConfig,
+}
+
+/// A new certificate.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NewCertificate {
+    certificate: String,
+}
+
+fn parse<T: DeserializeOwned>(body: &Bytes) -> Result<T, Refusal> {
+    serde_json::from_slice(body).map_err(|error| Refusal::Bad(format!("the request: {error}")))
+}
+
+/// The TPM is slow and its commands block: they run apart from the connections.
+async fn apart<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Refusal> + Send + 'static,
+) -> Result<T, Refusal> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(done) => done,
+        Err(_) => Err(Refusal::Internal("the request was not finished".to_owned())),
+    }
+}
+
+async fn identity(
+    State(shared): State<Shared>,
+    Extension(peer): Extension<Peer>,
+) -> Result<Response, Refusal> {
+    let identity = apart(move || shared.agent.identify(&peer)).await?;
+    Ok(Json(identity).into_response())
+}
+
+async fn challenge(
+    State(shared): State<Shared>,
+    Extension(peer): Extension<Peer>,
+    body: Bytes,
+) -> Result<Response, Refusal> {
+    let challenge = parse(&body)?;
+    let proof = apart(move || shared.agent.challenge(&peer, &challenge)).await?;
+    Ok(Json(proof).into_response())
+}
+
+async fn acknowledge(
+    State(shared): State<Shared>,
+    Extension(peer): Extension<Peer>,
+    body: Bytes,
+) -> Result<Response, Refusal> {
+    let message = parse(&body)?;
+    let agent = shared.agent.clone();
+    apart(move || agent.acknowledge(&peer, &message)).await?;
+    shared.renew()?;
+    tracing::info!("the worker is registered");
+    Ok(StatusCode::NO_CONTENT.into_response())
+}
+
+async fn certificate(
+    State(shared): State<Shared>,
+    Extension(peer): Extension<Peer>,
+    body: Bytes,
+) -> Result<Response, Refusal> {
+    let new: NewCertificate = parse(&body)?;
+    let agent = shared.agent.clone();
+    apart(move || agent.rotate(&peer, new.certificate)).await?;
+    shared.renew()?;
+    tracing::info!("the certificate was rotated");
+    Ok(StatusCode::NO_CONTENT.into_response())
+}
+
+async fn evidence(
+    State(shared): State<Shared>,
+    Extension(peer): Extension<Peer>,
+    body: Bytes,
+) -> Result<Response, Refusal> {
+    let request = parse(&body)?;
+    let evidence = apart(move || shared.agent.attest(&peer, &request)).await?;
+    Ok(([(header::CONTENT_TYPE, EVIDENCE_TYPE)], evidence).into_response())
+}
+
+impl Shared {
+    /// Serves the next connections with the certificate that the agent has now.
+    fn renew(&self) -> Result<(), Refusal> {
+        let config = self.agent.credentials().server();
+        let config = config.map_err(|error| Refusal::Internal(error.to_string()))?;
+        self.tls.replace(config);
+        Ok(())
+    }
+}
+
+/// A running agent; it stops when told to, or when this is dropped.
+pub struct RunningAgent {
+    /// Where it listens.
+    pub address: SocketAddr,
+    stop: Option<oneshot::Sender<()>>,
+    task: JoinHandle<std::io::Result<()>>,
+}
+
+impl RunningAgent {
+    /// Stops it and waits until it has.
+    pub async fn stop(mut self) {
+        drop(self.stop.take());
+        if let Err(error) = (&mut self.task).await {
+            tracing::debug!(%error, "the agent's server ended oddly");
+        }
+    }
+
+    /// Stops it at once, in the middle of whatever it does, as a kill would.
+    pub fn kill(self) {
+        self.task.abort();
+    }
+
+    /// Waits until it stops by itself.
+    pub async fn wait(mut self) -> std::io::Result<()> {
+        let done = (&mut self.task).await;
+        done.unwrap_or_else(|error| Err(std::io::Error::other(error)))
+    }
+}
+
+/// Starts to serve an agent.
+pub async fn start(agent: Agent, listener: TcpListener) -> Result<RunningAgent, AgentError> {
+    let agent = Arc::new(agent);
+    let tls = SharedServerConfig::new(agent.credentials().server()?);
+    let shared = Shared {
+        agent,
+        tls: tls.clone(),
+    };
+    let router = Router::new()
+        .route(IDENTITY, get(identity))
+        .route(CHALLENGE, post(challenge))
+        .route(ACKNOWLEDGE, post(acknowledge))
+        .route(CERTIFICATE, post(certificate))
+        .route(EVIDENCE, post(evidence))
+        .route(HEALTH, get(|| async { "ok\n" }))
+        .layer(DefaultBodyLimit::max(MAX_REQUEST))
+        .with_state(shared);
+    let address = listener.local_addr().map_err(AgentError::Listen)?;
+    let (stop, stopped) = oneshot::channel::<()>();
+    let task = tokio::spawn(serve(listener, tls, router, async move {
+        // Told to stop, or nobody is left to tell.
+        let _ = stopped.await;
+    }));
+    Ok(RunningAgent {
+        address,
+        stop: Some(stop),
+        task,
+    })
+}

@@ -1,0 +1,326 @@
+//! What the agent does, apart from how it is asked.
+
+use std::sync::Mutex;
+
+use uuid::Uuid;
+use zeroize::Zeroizing;
+
+use super::AgentError;
+use super::log::LogFile;
+use super::rate::{Rate, RateLimit};
+use super::state::{Keys, StateFolder};
+use crate::clock::{Clock, Timestamp};
+use crate::evidence::{Evidence, PcrValue, QuotePart, binding};
+use crate::net::pki::{agent_request, request_with};
+use crate::net::tls::Credentials;
+use crate::net::{Peer, Role};
+use crate::protocol::enrolment::{Enrolment, EnrolmentError};
+use crate::protocol::{Acknowledgement, Challenge, EvidenceRequest, Identity, Proof};
+use crate::tpm::device::quote;
+use crate::tpm::pcr::RESETTABLE;
+use crate::tpm::{AkKind, EkKind, Properties, Quote, Tpm, TpmError};
+
+/// Why a request is refused.
+#[derive(Debug, thiserror::Error)]
+pub enum Refusal {
+    /// Not for this peer.
+    #[error("{0}")]
+    Forbidden(String),
+    /// Too often.
+    #[error("too many requests; the TPM needs a rest")]
+    TooMany,
+    /// Not registered yet.
+    #[error("the worker is not registered")]
+    NotRegistered,
+    /// The request makes no sense.
+    #[error("{0}")]
+    Bad(String),
+    /// The TPM asks for patience.
+    #[error("the TPM is busy")]
+    Busy,
+    /// The agent's own fault.
+    #[error("{0}")]
+    Internal(String),
+}
+
+impl From<TpmError> for Refusal {
+    fn from(error: TpmError) -> Self {
+        match error {
+            TpmError::Busy | TpmError::Unstable(_) => Refusal::Busy,
+            TpmError::Credential => Refusal::Bad(error.to_string()),
+            other => Refusal::Internal(other.to_string()),
+        }
+    }
+}
+
+impl From<EnrolmentError> for Refusal {
+    fn from(error: EnrolmentError) -> Self {
+        match error {
+            EnrolmentError::Tpm(error) => error.into(),
+            EnrolmentError::OtherVerifier | EnrolmentError::NotFromChallenger => {
+                Refusal::Forbidden(error.to_string())
+            }
+            other => Refusal::Bad(other.to_string()),
+        }
+    }
+}
+
+impl From<AgentError> for Refusal {
+    fn from(error: AgentError) -> Self {
+        Refusal::Internal(error.to_string())
+    }
+}
+
+/// What an agent is made of.
+pub struct Setup {
+    /// Its TPM.
+    pub tpm: Box<dyn Tpm>,
+    /// The log.
+    pub log: LogFile,
+    /// Its state.
+    pub state: StateFolder,
+    /// The certificate it was installed with.
+    pub installed: Credentials,
+    /// Its host name.
+    pub name: String,
+    /// Its operating system.
+    pub os: String,
+    /// Which endorsement key to use; none for the first with a certificate.
+    pub ek: Option<EkKind>,
+    /// Which attestation key to make.
+    pub ak: AkKind,
+    /// How often it may be asked.
+    pub rate: Rate,
+}
+
+struct Inner {
+    tpm: Box<dyn Tpm>,
+    log: LogFile,
+    enrolment: Enrolment,
+    rate: RateLimit,
+}
+
+/// The agent.
+pub struct Agent {
+    inner: Mutex<Inner>,
+    state: StateFolder,
+    keys: Keys,
+    identity: Identity,
+    installed: Credentials,
+    clock: Box<dyn Clock>,
+}
+
+impl Agent {
+    /// Starts from what is there: the same worker with the same attestation key as before, or a new one.
+    pub fn new(setup: Setup, clock: Box<dyn Clock>) -> Result<Self, AgentError> {
+        let mut tpm = setup.tpm;
+        let properties = tpm.properties()?;
+        warn_of_software(&properties);
+        let keys = match setup.state.keys()? {
+            Some(keys) => keys,
+            None => {
+                let parent = setup
+                    .ek
+                    .or_else(|| properties.endorsement_kinds.first().copied())
+                    .ok_or(TpmError::NoCertificate(EkKind::Rsa2048))?;
+                let ak = tpm.create_ak(parent, setup.ak)?;
+                let (tls_key, _) = agent_request(&setup.name)?;
+                let keys = Keys {
+                    worker: Uuid::new_v4(),
+                    ak,
+                    tls_key,
+                };
+                setup.state.store_keys(&keys)?;
+                keys
+            }
+        };
+        let public = keys.ak.public_area()?;
+        let identity = Identity {
+            worker: keys.worker,
+            name: setup.name.clone(),
+            os: setup.os,
+            tpm: properties,
+            endorsement: tpm.endorsement(keys.ak.parent)?,
+            ak_public: keys.ak.public.clone(),
+            ak_name: public.name(),
+            certificate_request: request_with(&setup.name, &keys.tls_key)?,
+        };
+        let registered = setup.state.registered()?;
+        Ok(Agent {
+            inner: Mutex::new(Inner {
+                tpm,
+                log: setup.log,
+                enrolment: Enrolment::new(registered),
+                rate: RateLimit::new(setup.rate),
+            }),
+            state: setup.state,
+            keys,
+            identity,
+            installed: setup.installed,
+            clock,
+        })
+    }
+
+    /// The certificate to serve with: the one bound to the attestation key, once there is one.
+    pub fn credentials(&self) -> Credentials {
+        self.with(|inner, _| match inner.enrolment.registered() {
+            Some(registered) => Credentials {
+                authority: self.installed.authority.clone(),
+                certificate: registered.certificate.clone(),
+                key: Zeroizing::new(self.keys.tls_key.to_string()),
+            },
+            None => self.installed.clone(),
+        })
+    }
+
+    fn with<T>(&self, work: impl FnOnce(&mut Inner, Timestamp) -> T) -> T {
+        let now = self.clock.now();
+        match self.inner.lock() {
+            Ok(mut inner) => work(&mut inner, now),
+            // What a panicking request left is still whole: every change is a single assignment.
+            Err(poisoned) => work(&mut poisoned.into_inner(), now),
+        }
+    }
+
+    fn admit(inner: &mut Inner, peer: &Peer, role: Role, now: Timestamp) -> Result<(), Refusal> {
+        if !peer.has_any(&[role]) {
+            return Err(Refusal::Forbidden(format!(
+                "only the {} may ask this, not {}",
+                role.name(),
+                peer.label()
+            )));
+        }
+        if !inner.rate.allow(&peer.key, now) {
+            return Err(Refusal::TooMany);
+        }
+        Ok(())
+    }
+
+    /// Who the worker is (registration, step 2).
+    pub fn identify(&self, peer: &Peer) -> Result<Identity, Refusal> {
+        self.with(|inner, now| {
+            Self::admit(inner, peer, Role::WorkerHandler, now)?;
+            Ok(self.identity.clone())
+        })
+    }
+
+    /// Answers a challenge (registration, step 6).
+    pub fn challenge(&self, peer: &Peer, challenge: &Challenge) -> Result<Proof, Refusal> {
+        self.with(|inner, now| {
+            Self::admit(inner, peer, Role::WorkerHandler, now)?;
+            let Inner { tpm, enrolment, .. } = inner;
+            let proof =
+                enrolment.challenge(&mut **tpm, &self.keys.ak, &self.identity, challenge, now)?;
+            Ok(proof)
+        })
+    }
+
+    /// Takes the acknowledgement (registration, step 9).
+    pub fn acknowledge(&self, peer: &Peer, message: &Acknowledgement) -> Result<(), Refusal> {
+        self.with(|inner, now| {
+            Self::admit(inner, peer, Role::WorkerHandler, now)?;
+            let registered = inner.enrolment.acknowledge(message, now)?;
+            Ok(self.state.store_registered(&registered)?)
+        })
+    }
+
+    /// Takes a new certificate for its key.
+    pub fn rotate(&self, peer: &Peer, certificate: String) -> Result<(), Refusal> {
+        self.with(|inner, now| {
+            Self::admit(inner, peer, Role::WorkerHandler, now)?;
+            let candidate = Credentials {
+                authority: self.installed.authority.clone(),
+                certificate: certificate.clone(),
+                key: Zeroizing::new(self.keys.tls_key.to_string()),
+            };
+            // A certificate that does not fit the key would silence the agent for good.
+            candidate
+                .server()
+                .map_err(|error| Refusal::Bad(error.to_string()))?;
+            let registered = inner
+                .enrolment
+                .rotate(certificate)
+                .ok_or(Refusal::NotRegistered)?;
+            Ok(self.state.store_registered(&registered)?)
+        })
+    }
+
+    /// Shows evidence (pod attestation, step 3).
+    pub fn attest(&self, peer: &Peer, request: &EvidenceRequest) -> Result<Vec<u8>, Refusal> {
+        self.with(|inner, now| {
+            Self::admit(inner, peer, Role::Verifier, now)?;
+            let registered = inner.enrolment.registered().ok_or(Refusal::NotRegistered)?;
+            if registered.verifier_key != peer.key {
+                return Err(Refusal::Forbidden(
+                    "this is not the verifier that the worker was registered with".to_owned(),
+                ));
+            }
+            check_request(request, self.keys.worker)?;
+            let column = inner.log.column();
+            // The quote first, the log after it: the log then holds everything that was quoted. Only
+            // where it starts must be known before, as the quote vouches for it.
+            let first = inner.log.from(request.first_entry)?.first;
+            let claims = request.answer(first, column, now.secs()).to_bytes();
+            let bound = binding(&request.nonce, &claims);
+            let quote = quote(
+                &mut *inner.tpm,
+                &self.keys.ak,
+                bound.as_bytes(),
+                &request.selection,
+            )?;
+            let part = inner.log.from(first)?;
+            if part.first != first {
+                return Err(Refusal::Busy);
+            }
+            Ok(Evidence::encode(
+                &claims,
+                &quote_part(quote, request),
+                Some(&part.bytes),
+            ))
+        })
+    }
+}
+
+fn quote_part(quote: Quote, request: &EvidenceRequest) -> QuotePart {
+    let pcrs = request
+        .selection
+        .registers()
+        .filter_map(|(bank, pcr)| {
+            let value = quote.pcrs.get(bank, pcr)?;
+            Some(PcrValue {
+                index: u32::from(pcr),
+                value,
+            })
+        })
+        .collect();
+    QuotePart {
+        attest: quote.attest,
+        signature: quote.signature,
+        pcrs,
+    }
+}
+
+fn check_request(request: &EvidenceRequest, worker: Uuid) -> Result<(), Refusal> {
+    if request.worker != worker {
+        return Err(Refusal::Bad("the request is for another worker".to_owned()));
+    }
+    let resettable = |(_, pcr): (_, u8)| RESETTABLE.contains(&pcr);
+    if request.selection.registers().next().is_none()
+        || request.selection.registers().any(resettable)
+    {
+        return Err(Refusal::Bad(
+            "the request asks for no register, or for one that software can reset".to_owned(),
+        ));
+    }
+    Ok(())
+}
+
+fn warn_of_software(properties: &Properties) {
+    if properties.software {
+        tracing::warn!(
+            manufacturer = properties.manufacturer,
+            vendor = properties.vendor,
+            "THIS TPM IS A PROGRAM: it protects nothing against its own machine, use it for tests only"
+        );
+    }
+}

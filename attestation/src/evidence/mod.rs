@@ -1,0 +1,30 @@
+//! Conceptual messages on the wire: evidence, attestation results, signed requests, nonces.
+//!
+//! | message | standard | form |
+//! |---|---|---|
+//! | evidence | RATS conceptual message wrapper (CMW), EAT claims (RFC 9711) | [`Evidence`], CBOR |
+//! | attestation result | EAT attestation result (EAR) in a JWT (RFC 7519), ES256 | [`AttestationResult`] |
+//! | a tenant's request | HTTP message signature (RFC 9421), content digest (RFC 9530) | [`request`] |
+//! | reference values | JWS (RFC 7515) | [`jws`] |
+//!
+//! Evidence is not a signed token: an attestation key is restricted and signs nothing but what the TPM
+//! made itself. Its claims are bound by the quote instead, which is over their digest and the nonce.
+//! The log is bound by the PCR.
+
+mod cbor;
+mod cmw;
+mod ear;
+mod eat;
+pub mod jws;
+mod nonce;
+pub mod request;
+
+pub use cmw::{Cmw, CmwError, Indicator, collection_from_cbor, collection_to_cbor};
+pub use ear::{
+    Appraisal, AttestationResult, EarError, EarExpectations, Tier, TrustVector, WORKER_SUBMODULE,
+    pod_submodule,
+};
+pub use eat::{
+    Evidence, EvidenceClaims, EvidenceError, LogClaim, PcrValue, PodClaim, QuotePart, binding,
+};
+pub use nonce::{Nonce, NonceError, NonceStore, SeenError, SeenNonces};

@@ -1,0 +1,166 @@
+//! The gate's command line: `locus gate init`, `enrol`, `serve`.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::{Args, Subcommand};
+
+use super::GateError;
+use super::serve::{COMPONENTS, GateConfig, credentials_name, start};
+use crate::clock::{Clock, SystemClock};
+use crate::net::tls::Credentials;
+use crate::net::{Authority, Role};
+
+/// Let only attested workers and pods in.
+#[derive(Args, Clone, Debug)]
+pub struct GateArgs {
+    #[command(subcommand)]
+    command: GateCommand,
+}
+
+#[derive(Subcommand, Clone, Debug)]
+enum GateCommand {
+    /// Make an installation: its authority, and keys and certificates for its components.
+    Init(InitArgs),
+    /// Issue a certificate for an agent, an operator or a tenant.
+    Enrol(EnrolArgs),
+    /// Run the gate, or some of its components.
+    Serve(ServeArgs),
+}
+
+#[derive(Args, Clone, Debug)]
+struct InitArgs {
+    /// The installation's folder.
+    #[arg(value_name = "FOLDER")]
+    folder: PathBuf,
+}
+
+#[derive(Args, Clone, Debug)]
+struct EnrolArgs {
+    /// The installation's folder.
+    #[arg(value_name = "FOLDER")]
+    folder: PathBuf,
+    /// What the certificate is for.
+    #[arg(value_enum)]
+    role: Role,
+    /// The name: for an agent, the worker's host name.
+    #[arg(value_name = "NAME")]
+    name: String,
+    /// The folder to write `ca.pem`, and the certificate and key named after the role, to.
+    #[arg(long, value_name = "FOLDER")]
+    out: PathBuf,
+}
+
+#[derive(Args, Clone, Debug)]
+struct ServeArgs {
+    /// The installation's folder.
+    #[arg(value_name = "FOLDER")]
+    folder: PathBuf,
+    /// Where to listen.
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:30000")]
+    listen: SocketAddr,
+    /// Run only this component; may be given more than once.
+    #[arg(long = "role", value_enum, value_name = "ROLE")]
+    roles: Vec<Role>,
+    /// Where the registrar is, if it runs elsewhere.
+    #[arg(long, value_name = "ADDRESS")]
+    registrar: Option<String>,
+    /// Where the reference values are, if they are elsewhere.
+    #[arg(long, value_name = "ADDRESS")]
+    reference: Option<String>,
+    /// Where the verifier is, if it runs elsewhere.
+    #[arg(long, value_name = "ADDRESS")]
+    verifier: Option<String>,
+    /// Attest every worker again after so many seconds; 0 for never.
+    #[arg(long, value_name = "SECONDS", default_value_t = 300)]
+    interval: u64,
+    /// For how many seconds a result counts.
+    #[arg(long, value_name = "SECONDS", default_value_t = 600)]
+    lifetime: i64,
+    /// Tolerate files that changed while they were measured.
+    #[arg(long)]
+    allow_violations: bool,
+}
+
+impl GateArgs {
+    /// Does what the command line says.
+    pub fn run(self) -> Result<(), GateError> {
+        match self.command {
+            GateCommand::Init(args) => {
+                init(&args.folder, &SystemClock)?;
+                eprintln!("made an installation in `{}`", args.folder.display());
+                Ok(())
+            }
+            GateCommand::Enrol(args) => {
+                enrol(&args.folder, args.role, &args.name, &args.out, &SystemClock)
+            }
+            GateCommand::Serve(args) => args.run(),
+        }
+    }
+}
+
+fn folder(path: &Path) -> Result<(), GateError> {
+    std::fs::create_dir_all(path).map_err(|error| GateError::File {
+        path: path.to_owned(),
+        error,
+    })
+}
+
+/// Makes an installation: nothing in it was shipped, everything is generated here.
+pub fn init(path: &Path, clock: &dyn Clock) -> Result<(), GateError> {
+    folder(path)?;
+    let now = clock.now();
+    let authority = Authority::create(path, now)?;
+    let mut sets: Vec<Vec<Role>> = COMPONENTS.iter().map(|role| vec![*role]).collect();
+    sets.push(COMPONENTS.to_vec());
+    for roles in sets {
+        let name = credentials_name(&roles);
+        let issued = authority.issue(&name, &roles, now)?;
+        Credentials::new(authority.certificate(), issued).write(path, &name)?;
+    }
+    Ok(())
+}
+
+/// Issues a certificate for somebody outside of the gate.
+pub fn enrol(
+    installation: &Path,
+    role: Role,
+    name: &str,
+    out: &Path,
+    clock: &dyn Clock,
+) -> Result<(), GateError> {
+    folder(out)?;
+    let authority = Authority::open(installation)?;
+    let issued = authority.issue(name, &[role], clock.now())?;
+    Credentials::new(authority.certificate(), issued).write(out, role.name())?;
+    Ok(())
+}
+
+impl ServeArgs {
+    fn run(self) -> Result<(), GateError> {
+        crate::cli::log_to_stderr();
+        let mut config = GateConfig::all_in(&self.folder);
+        if !self.roles.is_empty() {
+            config.roles = self.roles;
+        }
+        config.registrar = self.registrar;
+        config.reference = self.reference;
+        config.verifier = self.verifier;
+        config.interval = Duration::from_secs(self.interval);
+        config.lifetime = self.lifetime;
+        config.policy.deny_violations = !self.allow_violations;
+        let runtime = tokio::runtime::Runtime::new().map_err(GateError::Listen)?;
+        runtime.block_on(async {
+            let listener = tokio::net::TcpListener::bind(self.listen)
+                .await
+                .map_err(GateError::Listen)?;
+            let running = start(config, listener, Arc::new(SystemClock)).await?;
+            tracing::info!(address = %running.address, "the gate listens");
+            crate::net::signal::stopped().await;
+            running.stop().await;
+            Ok(())
+        })
+    }
+}

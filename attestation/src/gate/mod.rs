@@ -1,0 +1,64 @@
+//! The gate: registrar, reference values, verifier and handlers behind mutual TLS.
+
+pub mod access;
+pub mod args;
+pub mod endpoint;
+pub mod metrics;
+pub mod pods;
+pub mod problem;
+pub mod registrar;
+pub mod routes;
+pub mod schedule;
+pub mod serve;
+pub mod verify;
+pub mod workers;
+
+pub use args::GateArgs;
+pub use problem::Problem;
+pub use serve::{COMPONENTS, GateConfig, RunningGate, start};
+pub use verify::{Verifier, WorkerReport};
+
+use crate::evidence::jws::JwsError;
+use crate::net::PkiError;
+use crate::net::tls::TlsError;
+use crate::{reference, registrar as registry, verifier};
+
+/// Why a gate cannot run.
+#[derive(Debug, thiserror::Error)]
+pub enum GateError {
+    /// Keys and certificates.
+    #[error(transparent)]
+    Pki(#[from] PkiError),
+    /// TLS.
+    #[error(transparent)]
+    Tls(#[from] TlsError),
+    /// The signing key.
+    #[error(transparent)]
+    Key(#[from] JwsError),
+    /// The registrar's database.
+    #[error(transparent)]
+    Registrar(#[from] registry::RegistrarError),
+    /// The database of the reference values.
+    #[error(transparent)]
+    Reference(#[from] reference::StoreError),
+    /// The verifier's database.
+    #[error(transparent)]
+    Verifier(#[from] verifier::StoreError),
+    /// The network.
+    #[error("the gate cannot listen: {0}")]
+    Listen(std::io::Error),
+    /// A component that is neither here nor told of.
+    #[error("the {0} does not run in this process; say where it is with --{0}")]
+    Where(&'static str),
+    /// A component's answer.
+    #[error(transparent)]
+    Problem(#[from] Problem),
+    /// Files.
+    #[error("`{path}`: {error}")]
+    File {
+        /// Which.
+        path: std::path::PathBuf,
+        /// What happened.
+        error: std::io::Error,
+    },
+}

@@ -1,0 +1,135 @@
+//! Errors as the gate's clients see them (RFC 9457).
+
+use axum::Json;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use serde_json::json;
+
+use crate::net::{ClientError, PkiError};
+use crate::protocol::{AttestationError, Effect, RegistrationError};
+use crate::{reference, verifier};
+
+/// An answer that is no success: never a success status with an error inside.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{detail}")]
+pub struct Problem {
+    /// The status.
+    pub status: StatusCode,
+    /// What is wrong, in words.
+    pub detail: String,
+    /// What follows for worker or pod, if something does.
+    pub effect: Option<Effect>,
+}
+
+impl Problem {
+    /// A problem with a status.
+    pub fn new(status: StatusCode, detail: impl ToString) -> Self {
+        Problem {
+            status,
+            detail: detail.to_string(),
+            effect: None,
+        }
+    }
+
+    /// The request makes no sense.
+    pub fn bad(detail: impl ToString) -> Self {
+        Problem::new(StatusCode::BAD_REQUEST, detail)
+    }
+
+    /// Not for this peer.
+    pub fn forbidden(detail: impl ToString) -> Self {
+        Problem::new(StatusCode::FORBIDDEN, detail)
+    }
+
+    /// There is no such thing.
+    pub fn not_found(detail: impl ToString) -> Self {
+        Problem::new(StatusCode::NOT_FOUND, detail)
+    }
+
+    /// The gate's own fault.
+    pub fn internal(detail: impl ToString) -> Self {
+        Problem::new(StatusCode::INTERNAL_SERVER_ERROR, detail)
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let body = json!({
+            "type": "about:blank",
+            "status": self.status.as_u16(),
+            "title": self.status.canonical_reason().unwrap_or("error"),
+            "detail": self.detail,
+            "effect": self.effect,
+        });
+        let mut response = (self.status, Json(body)).into_response();
+        response.headers_mut().insert(
+            axum::http::header::CONTENT_TYPE,
+            axum::http::HeaderValue::from_static("application/problem+json"),
+        );
+        response
+    }
+}
+
+impl From<AttestationError> for Problem {
+    fn from(error: AttestationError) -> Self {
+        let effect = error.effect();
+        let status = match effect {
+            Effect::Inconclusive => StatusCode::BAD_GATEWAY,
+            _ => StatusCode::UNPROCESSABLE_ENTITY,
+        };
+        Problem {
+            effect: Some(effect),
+            ..Problem::new(status, error)
+        }
+    }
+}
+
+impl From<RegistrationError> for Problem {
+    fn from(error: RegistrationError) -> Self {
+        Problem {
+            effect: Some(error.effect()),
+            ..Problem::new(StatusCode::UNPROCESSABLE_ENTITY, error)
+        }
+    }
+}
+
+impl From<ClientError> for Problem {
+    fn from(error: ClientError) -> Self {
+        match error {
+            ClientError::Refused { status, message } => Problem::new(
+                StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_GATEWAY),
+                message,
+            ),
+            other => Problem::new(StatusCode::BAD_GATEWAY, other),
+        }
+    }
+}
+
+impl From<verifier::StoreError> for Problem {
+    fn from(error: verifier::StoreError) -> Self {
+        match error {
+            verifier::StoreError::NotFound { .. } => Problem::not_found(error),
+            verifier::StoreError::Conflict(_) => Problem::new(StatusCode::CONFLICT, error),
+            other => Problem::internal(other),
+        }
+    }
+}
+
+impl From<reference::StoreError> for Problem {
+    fn from(error: reference::StoreError) -> Self {
+        match error {
+            reference::StoreError::NotFound(_) => Problem::not_found(error),
+            reference::StoreError::Rollback { .. } => Problem::new(StatusCode::CONFLICT, error),
+            other => Problem::internal(other),
+        }
+    }
+}
+
+impl From<PkiError> for Problem {
+    fn from(error: PkiError) -> Self {
+        match error {
+            PkiError::Request | PkiError::Name(_) => Problem::bad(error),
+            other => Problem::internal(other),
+        }
+    }
+}

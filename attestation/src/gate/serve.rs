@@ -1,0 +1,268 @@
+//! Puts the components of one process together and serves them.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::DefaultBodyLimit;
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+use super::GateError;
+use super::access::{References, Registrar, VerifierAccess};
+use super::endpoint::{openapi, router};
+use super::metrics::Metrics;
+use super::pods::PodHandler;
+use super::registrar::LocalRegistrar;
+use super::routes::{self, Gate};
+use super::schedule::attest_forever;
+use super::verify::{Verifier, VerifierParts};
+use super::workers::{WorkerHandler, WorkerHandlerParts};
+use crate::clock::Clock;
+use crate::evidence::jws::TokenKey;
+use crate::net::identity::key_digest;
+use crate::net::pki::public_key_of;
+use crate::net::tls::{Credentials, SharedServerConfig};
+use crate::net::{Authority, Client, Role, serve};
+use crate::reference::ReferenceStore;
+use crate::verifier::{Policy, VerifierStore};
+
+/// No request to the gate is longer: the files of a large image.
+const MAX_REQUEST: usize = 64 * 1024 * 1024;
+
+/// How a gate is to be run.
+#[derive(Clone, Debug)]
+pub struct GateConfig {
+    /// The installation's folder.
+    pub folder: PathBuf,
+    /// Which components run in this process.
+    pub roles: Vec<Role>,
+    /// Where the registrar is, if not here.
+    pub registrar: Option<String>,
+    /// Where the reference values are, if not here.
+    pub reference: Option<String>,
+    /// Where the verifier is, if not here.
+    pub verifier: Option<String>,
+    /// How often workers are attested; never if zero.
+    pub interval: Duration,
+    /// For how many seconds a result counts.
+    pub lifetime: i64,
+    /// What the verifier insists on.
+    pub policy: Policy,
+}
+
+impl GateConfig {
+    /// Everything in one process, without periodic attestation.
+    pub fn all_in(folder: &Path) -> Self {
+        GateConfig {
+            folder: folder.to_owned(),
+            roles: COMPONENTS.to_vec(),
+            registrar: None,
+            reference: None,
+            verifier: None,
+            interval: Duration::ZERO,
+            lifetime: 600,
+            policy: Policy::default(),
+        }
+    }
+}
+
+/// Every component.
+pub const COMPONENTS: [Role; 5] = [
+    Role::Registrar,
+    Role::Reference,
+    Role::Verifier,
+    Role::WorkerHandler,
+    Role::PodHandler,
+];
+
+/// A running gate; it stops when told to, or when this is dropped.
+pub struct RunningGate {
+    /// Where it listens.
+    pub address: SocketAddr,
+    /// Its verifier, if it runs here.
+    pub verifier: Option<Arc<Verifier>>,
+    stop: Option<oneshot::Sender<()>>,
+    task: JoinHandle<std::io::Result<()>>,
+    periodic: Option<JoinHandle<()>>,
+}
+
+impl RunningGate {
+    /// Stops it and waits until it has.
+    pub async fn stop(mut self) {
+        if let Some(periodic) = self.periodic.take() {
+            periodic.abort();
+        }
+        drop(self.stop.take());
+        if let Err(error) = (&mut self.task).await {
+            tracing::debug!(%error, "the gate's server ended oddly");
+        }
+    }
+
+    /// Stops it at once, in the middle of whatever it does, as a kill would.
+    pub fn kill(self) {
+        self.task.abort();
+        if let Some(periodic) = self.periodic {
+            periodic.abort();
+        }
+    }
+}
+
+/// The name under which the credentials of some roles are stored.
+pub fn credentials_name(roles: &[Role]) -> String {
+    match roles {
+        [role] => role.name().to_owned(),
+        _ => "gate".to_owned(),
+    }
+}
+
+/// Starts a gate.
+pub async fn start(
+    config: GateConfig,
+    listener: TcpListener,
+    clock: Arc<dyn Clock>,
+) -> Result<RunningGate, GateError> {
+    let has = |role| config.roles.contains(&role);
+    let folder = &config.folder;
+    let credentials = Credentials::read(folder, &credentials_name(&config.roles))?;
+    let client = credentials.client()?;
+    let metrics = Arc::new(Metrics::default());
+    let elsewhere = |address: &Option<String>, role: Role| {
+        let address = address.as_deref().ok_or(GateError::Where(role.name()))?;
+        Ok::<_, GateError>(Client::new(client.clone(), address, role.name()))
+    };
+
+    let local_registrar = if has(Role::Registrar) {
+        let registrar = crate::registrar::Registrar::open(&folder.join("registrar.db"))?;
+        Some(Arc::new(LocalRegistrar::new(registrar, clock.clone())))
+    } else {
+        None
+    };
+    let local_references = if has(Role::Reference) {
+        Some(Arc::new(ReferenceStore::open(
+            &folder.join("reference.db"),
+        )?))
+    } else {
+        None
+    };
+    let registrar = || match &local_registrar {
+        Some(local) => Ok(Registrar::Local(local.clone())),
+        None => elsewhere(&config.registrar, Role::Registrar).map(Registrar::Remote),
+    };
+    let references = || match &local_references {
+        Some(local) => Ok(References::Local(local.clone())),
+        None => elsewhere(&config.reference, Role::Reference).map(References::remote),
+    };
+    let verifier = if has(Role::Verifier) {
+        let parts = VerifierParts {
+            registrar: registrar()?,
+            references: references()?,
+            agents: client.clone(),
+            key: TokenKey::from_pem(&credentials.key)?,
+            policy: config.policy.clone(),
+            lifetime: config.lifetime,
+            clock: clock.clone(),
+            metrics: metrics.clone(),
+        };
+        let store = VerifierStore::open(&folder.join("verifier.db"))?;
+        Some(Arc::new(Verifier::new(store, parts)))
+    } else {
+        None
+    };
+    let verifier_access = || match &verifier {
+        Some(local) => Ok(VerifierAccess::Local(local.clone())),
+        None => elsewhere(&config.verifier, Role::Verifier).map(VerifierAccess::Remote),
+    };
+    let workers = if has(Role::WorkerHandler) {
+        Some(Arc::new(WorkerHandler::new(WorkerHandlerParts {
+            registrar: registrar()?,
+            references: references()?,
+            verifier: verifier_access()?,
+            authority: Authority::open(folder)?,
+            agents: client.clone(),
+            verifier_key: verifier_key(folder, has(Role::Verifier), &credentials)?,
+            bank: config.policy.bank,
+            clock: clock.clone(),
+            metrics: metrics.clone(),
+        })))
+    } else {
+        None
+    };
+    let pods = if has(Role::PodHandler) {
+        Some(PodHandler::new(
+            registrar()?,
+            verifier_access()?,
+            clock.clone(),
+        ))
+    } else {
+        None
+    };
+
+    let mut endpoints = routes::common();
+    if has(Role::Registrar) {
+        endpoints.extend(routes::registrar());
+    }
+    if has(Role::Reference) {
+        endpoints.extend(routes::reference());
+    }
+    if has(Role::Verifier) {
+        endpoints.extend(routes::verifier());
+    }
+    if has(Role::WorkerHandler) {
+        endpoints.extend(routes::worker_handler());
+    }
+    if has(Role::PodHandler) {
+        endpoints.extend(routes::pod_handler());
+    }
+    let document = openapi(&endpoints);
+    let gate = Arc::new(Gate {
+        registrar: local_registrar,
+        references: local_references,
+        verifier: verifier.clone(),
+        workers: workers.clone(),
+        pods,
+        metrics,
+        clock,
+        document,
+    });
+    let app = router(endpoints)
+        .layer(DefaultBodyLimit::max(MAX_REQUEST))
+        .with_state(gate);
+    let periodic = match &verifier {
+        Some(verifier) if !config.interval.is_zero() => {
+            // Three renewals in the life of a certificate.
+            let days = u64::try_from(crate::net::pki::AGENT_DAYS).unwrap_or(1);
+            let rotation = Duration::from_secs(days * 86_400 / 4);
+            let forever = attest_forever(verifier.clone(), workers, config.interval, rotation);
+            Some(tokio::spawn(forever))
+        }
+        _ => None,
+    };
+    let address = listener.local_addr().map_err(GateError::Listen)?;
+    let tls = SharedServerConfig::new(credentials.server()?);
+    let (stop, stopped) = oneshot::channel::<()>();
+    let task = tokio::spawn(serve(listener, tls, app, async move {
+        // Told to stop, or nobody is left to tell.
+        let _ = stopped.await;
+    }));
+    Ok(RunningGate {
+        address,
+        verifier,
+        stop: Some(stop),
+        task,
+        periodic,
+    })
+}
+
+/// The digest of the verifier's public key, which agents learn at their registration.
+fn verifier_key(folder: &Path, here: bool, own: &Credentials) -> Result<String, GateError> {
+    let key = if here {
+        public_key_of(&own.key)?
+    } else {
+        let pem = crate::net::pki::read_file(&folder.join("verifier.pem"))?;
+        crate::net::pki::public_key_in(&pem)?
+    };
+    Ok(key_digest(&key))
+}

@@ -1,0 +1,380 @@
+//! What each pod, the runtime and the host were measured to run since the worker's boot.
+//!
+//! The cursor is shared by all pods of a worker: entries of one pod are read while another is
+//! attested, and must still count when its own turn comes.
+
+use std::collections::{BTreeMap, HashMap};
+
+use foldhash::fast::RandomState;
+
+use super::attribute::Subject;
+use super::cgroup::{ContainerId, PodUid};
+use super::entry::Entry;
+use crate::digest::{Digest, HashAlg};
+
+/// One measured file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Measured<'a> {
+    /// Its name, as the kernel saw it.
+    pub path: &'a [u8],
+    /// Its digest; nothing if of an algorithm that reference values cannot have.
+    pub digest: Option<Digest>,
+}
+
+/// The files of one subject, one after the other: algorithm, digest, length, path.
+///
+/// A kernel records a file once, so entries are seldom repeated; looking each up would cost more than
+/// hashing it. Repetitions are left out when reading.
+#[derive(Clone, Debug, Default)]
+struct Files(Vec<u8>);
+
+impl Files {
+    fn push(&mut self, measured: Measured<'_>) {
+        let id = measured.digest.map_or(0, |digest| digest.alg().tpm_id());
+        self.0.extend_from_slice(&id.to_le_bytes());
+        if let Some(digest) = &measured.digest {
+            self.0.extend_from_slice(digest.as_bytes());
+        }
+        put(&mut self.0, measured.path);
+    }
+
+    fn iter(&self) -> impl Iterator<Item = Measured<'_>> {
+        let mut rest = self.0.as_slice();
+        std::iter::from_fn(move || take_measured(&mut rest).ok())
+    }
+}
+
+fn take_measured<'a>(rest: &mut &'a [u8]) -> Result<Measured<'a>, LedgerError> {
+    let (id, after) = rest.split_first_chunk::<2>().ok_or(LedgerError)?;
+    *rest = after;
+    let digest = match u16::from_le_bytes(*id) {
+        0 => None,
+        id => {
+            let alg = HashAlg::from_tpm_id(id).ok_or(LedgerError)?;
+            let (digest, after) = rest.split_at_checked(alg.size()).ok_or(LedgerError)?;
+            *rest = after;
+            Digest::new(alg, digest)
+        }
+    };
+    let path = get(rest)?;
+    Ok(Measured { path, digest })
+}
+
+/// What was measured; repetitions do not show.
+#[derive(Clone, Debug, Default)]
+pub struct Ledger {
+    subjects: HashMap<Subject, usize, RandomState>,
+    files: Vec<Files>,
+    recent: Option<(Subject, usize)>,
+}
+
+impl PartialEq for Ledger {
+    fn eq(&self, other: &Self) -> bool {
+        self.sorted() == other.sorted()
+    }
+}
+
+impl Ledger {
+    /// With nothing in it.
+    pub fn new() -> Self {
+        Ledger::default()
+    }
+
+    /// Records an entry for a subject.
+    pub fn record(&mut self, subject: Subject, entry: &Entry<'_>) {
+        let digest = entry.file_digest().and_then(|digest| digest.known());
+        self.insert(
+            subject,
+            Measured {
+                path: entry.path(),
+                digest,
+            },
+        );
+    }
+
+    /// Adds one file of a subject.
+    pub fn insert(&mut self, subject: Subject, measured: Measured<'_>) {
+        let index = match self.recent {
+            Some((recent, index)) if recent == subject => index,
+            _ => {
+                let next = self.files.len();
+                let index = *self.subjects.entry(subject).or_insert(next);
+                if index == next {
+                    self.files.push(Files::default());
+                }
+                self.recent = Some((subject, index));
+                index
+            }
+        };
+        if let Some(files) = self.files.get_mut(index) {
+            files.push(measured);
+        }
+    }
+
+    /// Takes over everything in another ledger; costs no more than what is taken over.
+    pub fn absorb(&mut self, other: &Ledger) {
+        for (subject, index) in &other.subjects {
+            let Some(added) = other.files.get(*index) else {
+                continue;
+            };
+            let next = self.files.len();
+            let index = *self.subjects.entry(*subject).or_insert(next);
+            match self.files.get_mut(index) {
+                Some(files) => files.0.extend_from_slice(&added.0),
+                None => self.files.push(added.clone()),
+            }
+        }
+    }
+
+    /// Everything, ordered and without repetitions.
+    pub fn iter(&self) -> impl Iterator<Item = (Subject, Measured<'_>)> {
+        self.sorted().into_iter()
+    }
+
+    fn sorted(&self) -> Vec<(Subject, Measured<'_>)> {
+        let mut all: Vec<_> = self
+            .subjects
+            .iter()
+            .flat_map(|(subject, index)| {
+                let files = self.files.get(*index).into_iter().flat_map(Files::iter);
+                files.map(|measured| (*subject, measured))
+            })
+            .collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
+    /// What one subject ran, in the order of the log.
+    pub fn of(&self, subject: Subject) -> Vec<Measured<'_>> {
+        self.subjects
+            .get(&subject)
+            .and_then(|index| self.files.get(*index))
+            .into_iter()
+            .flat_map(Files::iter)
+            .collect()
+    }
+
+    /// What a pod ran, container by container.
+    ///
+    /// `containers` are the identifiers that the cluster gives for the pod: where the template names
+    /// the container but not the pod (`ima-dep-cgn`), they connect the two.
+    pub fn of_pod(
+        &self,
+        uid: PodUid,
+        containers: &[ContainerId],
+    ) -> BTreeMap<Option<ContainerId>, Vec<Measured<'_>>> {
+        let mut found: BTreeMap<Option<ContainerId>, Vec<Measured<'_>>> = BTreeMap::new();
+        for subject in self.subjects.keys() {
+            let container = match subject {
+                Subject::Pod { uid: of, container } if *of == uid => *container,
+                Subject::Container(id) if containers.contains(id) => Some(*id),
+                _ => continue,
+            };
+            found
+                .entry(container)
+                .or_default()
+                .extend(self.of(*subject));
+        }
+        found
+    }
+
+    /// Forgets a pod that is gone, so that the ledger of a long-lived worker stays small.
+    pub fn forget_pod(&mut self, uid: PodUid) {
+        let mut kept = Ledger::new();
+        for (subject, measured) in self.iter() {
+            if !matches!(subject, Subject::Pod { uid: of, .. } if of == uid) {
+                kept.insert(subject, measured);
+            }
+        }
+        *self = kept;
+    }
+
+    /// How many different files there are, of all subjects together.
+    pub fn len(&self) -> usize {
+        self.sorted().len()
+    }
+
+    /// Whether nothing was recorded.
+    pub fn is_empty(&self) -> bool {
+        self.files.iter().all(|files| files.0.is_empty())
+    }
+
+    /// As bytes, to be kept with the cursor.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let size: usize = self.files.iter().map(|files| files.0.len() + 128).sum();
+        let mut bytes = Vec::with_capacity(size + 1);
+        bytes.push(VERSION);
+        for (subject, index) in &self.subjects {
+            let (tag, uid, container) = match subject {
+                Subject::Host => (0, None, None),
+                Subject::Runtime => (1, None, None),
+                Subject::Unknown => (2, None, None),
+                Subject::Container(id) => (3, None, Some(id)),
+                Subject::Pod {
+                    uid,
+                    container: None,
+                } => (4, Some(uid), None),
+                Subject::Pod {
+                    uid,
+                    container: Some(id),
+                } => (5, Some(uid), Some(id)),
+            };
+            bytes.push(tag);
+            if let Some(uid) = uid {
+                put(&mut bytes, uid.to_string().as_bytes());
+            }
+            if let Some(id) = container {
+                put(&mut bytes, id.to_string().as_bytes());
+            }
+            put(
+                &mut bytes,
+                self.files.get(*index).map_or(&[], |files| &files.0),
+            );
+        }
+        bytes
+    }
+
+    /// From the bytes that [`to_bytes`](Self::to_bytes) gave.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, LedgerError> {
+        let (version, mut rest) = bytes.split_first().ok_or(LedgerError)?;
+        if *version != VERSION {
+            return Err(LedgerError);
+        }
+        let mut ledger = Ledger::new();
+        while let Some((tag, after)) = rest.split_first() {
+            rest = after;
+            let subject = match tag {
+                0 => Subject::Host,
+                1 => Subject::Runtime,
+                2 => Subject::Unknown,
+                3 => Subject::Container(ContainerId::parse(get(&mut rest)?).ok_or(LedgerError)?),
+                4 | 5 => {
+                    let uid = PodUid::parse(get(&mut rest)?).ok_or(LedgerError)?;
+                    let container = match tag {
+                        4 => None,
+                        _ => Some(ContainerId::parse(get(&mut rest)?).ok_or(LedgerError)?),
+                    };
+                    Subject::Pod { uid, container }
+                }
+                _ => return Err(LedgerError),
+            };
+            let mut files = get(&mut rest)?;
+            while !files.is_empty() {
+                let measured = take_measured(&mut files)?;
+                ledger.insert(subject, measured);
+            }
+        }
+        Ok(ledger)
+    }
+}
+
+const VERSION: u8 = 2;
+
+/// The stored bytes are no ledger of this version.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the stored measurements of the worker cannot be read")]
+pub struct LedgerError;
+
+fn put(bytes: &mut Vec<u8>, part: &[u8]) {
+    bytes.extend_from_slice(&u32::try_from(part.len()).unwrap_or(u32::MAX).to_le_bytes());
+    bytes.extend_from_slice(part);
+}
+
+fn get<'a>(rest: &mut &'a [u8]) -> Result<&'a [u8], LedgerError> {
+    let (len, after) = rest.split_first_chunk::<4>().ok_or(LedgerError)?;
+    let len = usize::try_from(u32::from_le_bytes(*len)).map_err(|_| LedgerError)?;
+    let (part, after) = after.split_at_checked(len).ok_or(LedgerError)?;
+    *rest = after;
+    Ok(part)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const UID: &str = "a00d22c4-3bfb-41d5-abad-493937e6ce50";
+    const STATIC: &str = "0123456789abcdef0123456789abcdef";
+
+    fn sample() -> Ledger {
+        let uid = UID.parse().unwrap();
+        let id: ContainerId = "ab".repeat(32).parse().unwrap();
+        let digest = Some(HashAlg::Sha256.hash(&[b"content"]));
+        let mut ledger = Ledger::new();
+        let subjects = [
+            Subject::Host,
+            Subject::Runtime,
+            Subject::Unknown,
+            Subject::Container(id),
+            Subject::Pod {
+                uid,
+                container: None,
+            },
+            Subject::Pod {
+                uid,
+                container: Some(id),
+            },
+            Subject::Pod {
+                uid: STATIC.parse().unwrap(),
+                container: Some(id),
+            },
+        ];
+        for subject in subjects {
+            for digest in [digest, None] {
+                for path in [&b"/bin/a"[..], b"/bin/\xff not text", b""] {
+                    ledger.insert(subject, Measured { path, digest });
+                    ledger.insert(subject, Measured { path, digest });
+                }
+            }
+        }
+        ledger
+    }
+
+    #[test]
+    fn repetitions_do_not_show() {
+        assert_eq!(sample().len(), 42);
+        let mut twice = sample();
+        twice.absorb(&sample());
+        assert_eq!(twice, sample());
+    }
+
+    #[test]
+    fn survives_being_stored() {
+        let ledger = sample();
+        let bytes = ledger.to_bytes();
+        assert_eq!(Ledger::from_bytes(&bytes).unwrap(), ledger);
+        for cut in 0..bytes.len() {
+            // Either refused, or a whole number of subjects; never a panic.
+            if let Ok(shorter) = Ledger::from_bytes(&bytes[..cut]) {
+                assert!(shorter.len() < ledger.len());
+            }
+        }
+        assert!(Ledger::from_bytes(&[9]).is_err());
+        assert!(Ledger::from_bytes(&[VERSION, 77]).is_err());
+    }
+
+    #[test]
+    fn collects_a_pod_from_all_its_containers() {
+        let ledger = sample();
+        let uid = UID.parse().unwrap();
+        let id: ContainerId = "ab".repeat(32).parse().unwrap();
+        let own = ledger.of_pod(uid, &[]);
+        assert_eq!(own.len(), 2);
+        let with_container = ledger.of_pod(uid, &[id]);
+        assert_eq!(
+            with_container[&Some(id)].len(),
+            24,
+            "each was recorded twice"
+        );
+    }
+
+    #[test]
+    fn forgets_only_the_pod_that_is_gone() {
+        let mut ledger = sample();
+        let before = ledger.len();
+        ledger.forget_pod(UID.parse().unwrap());
+        assert_eq!(ledger.len(), before - 12);
+        assert!(ledger.of_pod(UID.parse().unwrap(), &[]).is_empty());
+        assert_eq!(ledger.of_pod(STATIC.parse().unwrap(), &[]).len(), 1);
+    }
+}

@@ -1,0 +1,238 @@
+//! The binary form of the log, read without copying.
+
+use super::entry::{Entry, well_formed};
+use super::template::{LEGACY, Layout, MAX_FIELDS, Templates};
+use crate::digest::HashAlg;
+
+/// The longest template name the kernel writes.
+const MAX_NAME: usize = 255;
+/// Far above any entry of a kernel; keeps a hostile length from being believed.
+const MAX_DATA: usize = 16 << 20;
+
+/// What is wrong with a log at one place.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("entry {entry} (byte {offset}): {kind}")]
+pub struct LogError {
+    /// The number of the entry, counted from the start of this piece of log.
+    pub entry: u64,
+    /// Where the entry starts, in bytes.
+    pub offset: usize,
+    /// What is wrong.
+    pub kind: LogErrorKind,
+}
+
+/// The kinds of [`LogError`].
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LogErrorKind {
+    /// The log ends inside an entry.
+    #[error("the log ends inside the entry")]
+    Truncated,
+    /// A length that no kernel writes.
+    #[error("a length of {0} bytes is more than an entry may have")]
+    Length(usize),
+    /// The template is not in the table.
+    #[error("the template `{0}` is not known")]
+    Template(String),
+    /// A field does not have the form of its kind.
+    #[error("the field `{0}` is malformed")]
+    Field(&'static str),
+    /// Fields end before the template data does, or the other way round.
+    #[error("the fields do not fill the template data")]
+    Fields,
+    /// A line of an ASCII log has the wrong number of columns.
+    #[error("the line has {found} columns where the template has {expected}")]
+    Columns {
+        /// How many there are.
+        found: usize,
+        /// How many there should be.
+        expected: usize,
+    },
+    /// The PCR column is no number of a PCR.
+    #[error("`{0}` is no PCR")]
+    Pcr(String),
+    /// The template hash column has the wrong size or characters.
+    #[error("the template hash is not {0} hexadecimal digits")]
+    Hash(usize),
+}
+
+/// Reads the entries of a binary log, one after the other.
+///
+/// Numbers are little-endian, as on every machine Kubernetes runs on and on all others with
+/// `ima_canonical_fmt`.
+#[derive(Clone)]
+pub struct Reader<'a> {
+    rest: &'a [u8],
+    total: usize,
+    next: u64,
+    column: HashAlg,
+    templates: &'a Templates,
+    recent: Option<(&'a [u8], Layout)>,
+    failed: bool,
+}
+
+impl<'a> Reader<'a> {
+    /// Reads `log`, whose template hash column is of algorithm `column`.
+    ///
+    /// That is SHA-1 for `binary_runtime_measurements` and the algorithm in the name of the
+    /// per-bank files, such as `binary_runtime_measurements_sha256`.
+    pub fn new(log: &'a [u8], column: HashAlg, templates: &'a Templates) -> Self {
+        Reader {
+            rest: log,
+            total: log.len(),
+            next: 0,
+            column,
+            templates,
+            recent: None,
+            failed: false,
+        }
+    }
+
+    /// The byte after the last entry read.
+    pub fn offset(&self) -> usize {
+        self.total - self.rest.len()
+    }
+
+    fn layout(&mut self, name: &'a [u8]) -> Result<Layout, LogErrorKind> {
+        if let Some((recent, layout)) = self.recent
+            && recent == name
+        {
+            return Ok(layout);
+        }
+        let layout = self
+            .templates
+            .layout(name)
+            .ok_or_else(|| LogErrorKind::Template(String::from_utf8_lossy(name).into_owned()))?;
+        self.recent = Some((name, layout));
+        Ok(layout)
+    }
+
+    // Inlined, so that an entry is built where it is used and not moved there.
+    #[inline(always)]
+    fn entry(&mut self) -> Result<Entry<'a>, LogErrorKind> {
+        let mut input = Input(self.rest);
+        let pcr = input.number()?;
+        let claimed = input.take(self.column.size())?;
+        let name = input.sized(MAX_NAME)?;
+        let layout = self.layout(name)?;
+        let mut entry = Entry {
+            pcr,
+            claimed,
+            name,
+            data: &[],
+            layout,
+            ends: [0; MAX_FIELDS],
+        };
+        if layout.is_legacy() {
+            let before = input.0;
+            input.take(HashAlg::Sha1.size())?;
+            let file = input.sized(MAX_NAME)?;
+            // Without the final NUL, which this template leaves out.
+            if file.contains(&0) {
+                return Err(LogErrorKind::Field("n"));
+            }
+            let used = before.len() - input.0.len();
+            entry.data = before.get(..used).ok_or(LogErrorKind::Truncated)?;
+            let end = u32::try_from(used).map_err(|_| LogErrorKind::Length(used))?;
+            entry.ends[0] = 20;
+            entry.ends[1] = end;
+        } else {
+            entry.data = input.sized(MAX_DATA)?;
+            let mut data = Input(entry.data);
+            for (end, field) in entry.ends.iter_mut().zip(layout.fields()) {
+                let bytes = data.sized(MAX_DATA).map_err(|_| LogErrorKind::Fields)?;
+                if !well_formed(*field, bytes) {
+                    return Err(LogErrorKind::Field(field.id()));
+                }
+                let used = entry.data.len() - data.0.len();
+                *end = u32::try_from(used).map_err(|_| LogErrorKind::Length(used))?;
+            }
+            if !data.0.is_empty() {
+                return Err(LogErrorKind::Fields);
+            }
+        }
+        self.rest = input.0;
+        Ok(entry)
+    }
+}
+
+impl<'a> Iterator for Reader<'a> {
+    type Item = Result<Entry<'a>, LogError>;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.rest.is_empty() || self.failed {
+            return None;
+        }
+        let offset = self.offset();
+        let entry = self.next;
+        self.next += 1;
+        Some(self.entry().map_err(|kind| {
+            // Nothing after a broken entry can be found again.
+            self.failed = true;
+            LogError {
+                entry,
+                offset,
+                kind,
+            }
+        }))
+    }
+}
+
+struct Input<'a>(&'a [u8]);
+
+impl<'a> Input<'a> {
+    fn take(&mut self, len: usize) -> Result<&'a [u8], LogErrorKind> {
+        let (taken, rest) = self
+            .0
+            .split_at_checked(len)
+            .ok_or(LogErrorKind::Truncated)?;
+        self.0 = rest;
+        Ok(taken)
+    }
+
+    fn number(&mut self) -> Result<u32, LogErrorKind> {
+        let (bytes, rest) = self
+            .0
+            .split_first_chunk::<4>()
+            .ok_or(LogErrorKind::Truncated)?;
+        self.0 = rest;
+        Ok(u32::from_le_bytes(*bytes))
+    }
+
+    fn sized(&mut self, most: usize) -> Result<&'a [u8], LogErrorKind> {
+        let len = usize::try_from(self.number()?).unwrap_or(usize::MAX);
+        if len > most {
+            return Err(LogErrorKind::Length(len));
+        }
+        self.take(len)
+    }
+}
+
+/// Writes one entry in the binary form; the opposite of [`Reader`].
+pub(super) fn write_entry(
+    log: &mut Vec<u8>,
+    pcr: u32,
+    claimed: &[u8],
+    name: &[u8],
+    fields: &[Vec<u8>],
+) {
+    let sized = |log: &mut Vec<u8>, bytes: &[u8]| {
+        log.extend_from_slice(&u32::try_from(bytes.len()).unwrap_or(u32::MAX).to_le_bytes());
+        log.extend_from_slice(bytes);
+    };
+    log.extend_from_slice(&pcr.to_le_bytes());
+    log.extend_from_slice(claimed);
+    sized(log, name);
+    if name == LEGACY {
+        if let [digest, file] = fields {
+            log.extend_from_slice(digest);
+            sized(log, file);
+        }
+        return;
+    }
+    let mut data = Vec::new();
+    for field in fields {
+        sized(&mut data, field);
+    }
+    sized(log, &data);
+}

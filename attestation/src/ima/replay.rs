@@ -1,0 +1,280 @@
+//! Replay: the entries, hashed again from their fields, must lead to the quoted PCR values.
+
+use serde::{Deserialize, Serialize};
+
+use super::boot::boot_aggregate;
+use super::cursor::Cursor;
+use super::entry::Entry;
+use super::reader::{LogError, Reader};
+use crate::digest::{Digest, HashAlg};
+
+/// The PCR that IMA extends unless its policy says otherwise.
+pub const DEFAULT_PCR: u32 = 10;
+
+/// How a kernel extends a bank whose algorithm is not the one of the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Extend {
+    /// With the template hash of the bank's own algorithm: every kernel since 5.8.
+    Native,
+    /// With the SHA-1 template hash and zeros up to the size: older kernels.
+    PaddedSha1,
+}
+
+/// The running value of the measurement PCR in one bank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct BankValue {
+    /// The value.
+    pub value: Digest,
+    /// How the kernel extends this bank.
+    pub extend: Extend,
+}
+
+impl BankValue {
+    /// A bank extended with its own algorithm.
+    pub const fn native(value: Digest) -> Self {
+        BankValue {
+            value,
+            extend: Extend::Native,
+        }
+    }
+}
+
+/// What a replay insists on; chosen by the verifier, never by the worker.
+#[derive(Clone, Debug)]
+pub struct ReplayPolicy<'a> {
+    /// The PCR every entry must be in.
+    pub pcr: u32,
+    /// Accepted digests of the boot aggregate, which is entry 0.
+    pub boot_aggregates: &'a [Digest],
+    /// Whether a violation fails the worker; otherwise it is reported.
+    pub deny_violations: bool,
+    /// How many answers in a row may leave entries uncovered that were shown before.
+    pub max_behind: u32,
+}
+
+/// What a successful replay came to. Nothing is changed until the caller commits it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Advance {
+    /// The state to commit.
+    pub cursor: Cursor,
+    /// How many entries were verified.
+    pub verified: u64,
+    /// How many entries follow that are newer than the quote; they come again with the next answer.
+    pub newer: u64,
+    /// The numbers of the verified entries that are violations.
+    pub violations: Vec<u64>,
+}
+
+/// Why a log is no explanation of the quoted PCR values. All of these are the worker's fault.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ReplayError {
+    /// The log cannot be read.
+    #[error("the measurement log cannot be read: {0}")]
+    Log(#[from] LogError),
+    /// The banks quoted are not those that were asked for.
+    #[error("the quote does not cover the banks that were asked for")]
+    Banks,
+    /// An entry claims a hash that its fields do not have.
+    #[error("entry {entry} (`{path}`) does not have the template hash it claims")]
+    TemplateHash {
+        /// The number of the entry.
+        entry: u64,
+        /// The name in it.
+        path: String,
+    },
+    /// An entry is in a PCR that the quote does not cover.
+    #[error("entry {entry} is in PCR {pcr}, which is not the PCR of the measurements")]
+    Pcr {
+        /// The number of the entry.
+        entry: u64,
+        /// Its PCR.
+        pcr: u32,
+    },
+    /// Entry 0 is no boot aggregate.
+    #[error("the log does not start with the boot aggregate")]
+    NoBootAggregate,
+    /// Entry 0 is of another boot than the quoted boot PCRs.
+    #[error("the boot aggregate `{found}` in the log is not that of the quoted boot")]
+    BootAggregate {
+        /// What the log has.
+        found: Digest,
+    },
+    /// A file changed while it was measured, and the policy does not tolerate it.
+    #[error("entry {entry} is a violation: a file was changed while it was measured")]
+    Violation {
+        /// The number of the entry.
+        entry: u64,
+    },
+    /// No prefix of the log gives the quoted values.
+    #[error(
+        "the log does not lead to the quoted PCR value, neither at its end (entry {end}) nor before"
+    )]
+    Mismatch {
+        /// The number of the entry after the last.
+        end: u64,
+    },
+    /// The quote has kept leaving out entries that were shown long before.
+    #[error("the quote covers {covered} entries although {seen} had been shown before")]
+    Behind {
+        /// What the quote covers.
+        covered: u64,
+        /// What was shown before.
+        seen: u64,
+    },
+}
+
+/// The hash of an entry's fields: what the kernel extends, in the algorithm of a bank.
+#[inline]
+pub fn template_hash(alg: HashAlg, entry: &Entry<'_>) -> Digest {
+    if !entry.layout.is_legacy() {
+        // Lengths and fields, exactly as they stand in the binary log.
+        return alg.hash(&[entry.data]);
+    }
+    let digest = entry.field_at(0).unwrap_or(&[]);
+    let name = entry.field_at(1).unwrap_or(&[]);
+    let mut padded = [0_u8; 256];
+    for (to, from) in padded.iter_mut().zip(name) {
+        *to = *from;
+    }
+    alg.hash(&[digest, &padded])
+}
+
+/// Replays the entries of an answer on a cursor until its banks have the quoted values.
+///
+/// `visit` is called for each verified entry with its number in the whole log. What it collects is
+/// worthless unless this returns `Ok`. Entries that are newer than the quote are read but not visited.
+pub fn advance<'a>(
+    mut reader: Reader<'a>,
+    column: HashAlg,
+    start: &Cursor,
+    quoted: &[Digest],
+    policy: &ReplayPolicy<'_>,
+    mut visit: impl FnMut(u64, &Entry<'a>),
+) -> Result<Advance, ReplayError> {
+    let same_banks = quoted.len() == start.banks.len()
+        && quoted
+            .iter()
+            .zip(&start.banks)
+            .all(|(quoted, bank)| quoted.alg() == bank.value.alg());
+    if !same_banks || quoted.is_empty() {
+        return Err(ReplayError::Banks);
+    }
+    let mut cursor = start.clone();
+    let mut violations = Vec::new();
+    let matches = |cursor: &Cursor| {
+        cursor
+            .banks
+            .iter()
+            .zip(quoted)
+            .all(|(bank, quoted)| bank.value == *quoted)
+    };
+    // An untouched PCR at the very start explains nothing: a log begins with the boot aggregate.
+    let mut matched = cursor.next_entry > 0 && matches(&cursor);
+    while !matched {
+        let Some(entry) = reader.next() else {
+            return Err(if start.next_entry == 0 && cursor.next_entry == 0 {
+                ReplayError::NoBootAggregate
+            } else {
+                ReplayError::Mismatch {
+                    end: cursor.next_entry,
+                }
+            });
+        };
+        let entry = entry.map_err(|error| renumber(error, start.next_entry))?;
+        step(&mut cursor, column, &entry, policy, &mut violations)?;
+        visit(cursor.next_entry, &entry);
+        cursor.next_entry += 1;
+        matched = matches(&cursor);
+    }
+    let mut newer = 0;
+    for entry in reader {
+        entry.map_err(|error| renumber(error, start.next_entry))?;
+        newer += 1;
+    }
+    let covered = cursor.next_entry;
+    if covered < start.seen {
+        cursor.behind = start.behind.saturating_add(1);
+        if cursor.behind > policy.max_behind {
+            return Err(ReplayError::Behind {
+                covered,
+                seen: start.seen,
+            });
+        }
+    } else {
+        cursor.behind = 0;
+    }
+    cursor.seen = start.seen.max(covered.saturating_add(newer));
+    Ok(Advance {
+        verified: covered - start.next_entry,
+        newer,
+        violations,
+        cursor,
+    })
+}
+
+fn renumber(mut error: LogError, first: u64) -> LogError {
+    error.entry = error.entry.saturating_add(first);
+    error
+}
+
+#[inline(always)]
+fn step(
+    cursor: &mut Cursor,
+    column: HashAlg,
+    entry: &Entry<'_>,
+    policy: &ReplayPolicy<'_>,
+    violations: &mut Vec<u64>,
+) -> Result<(), ReplayError> {
+    let number = cursor.next_entry;
+    if entry.pcr != policy.pcr {
+        return Err(ReplayError::Pcr {
+            entry: number,
+            pcr: entry.pcr,
+        });
+    }
+    let violation = entry.is_violation();
+    if number == 0 {
+        let found = boot_aggregate(entry).ok_or(ReplayError::NoBootAggregate)?;
+        if !policy.boot_aggregates.contains(&found) {
+            return Err(ReplayError::BootAggregate { found });
+        }
+    }
+    if violation {
+        if policy.deny_violations {
+            return Err(ReplayError::Violation { entry: number });
+        }
+        violations.push(number);
+        for bank in &mut cursor.banks {
+            let alg = bank.value.alg();
+            let ones = match bank.extend {
+                Extend::Native => Digest::ones(alg),
+                Extend::PaddedSha1 => Digest::filled(alg, Digest::ones(HashAlg::Sha1).as_bytes()),
+            };
+            bank.value = bank.value.extend(ones.as_bytes());
+        }
+        return Ok(());
+    }
+    let claimed = template_hash(column, entry);
+    if claimed.as_bytes() != entry.claimed {
+        return Err(ReplayError::TemplateHash {
+            entry: number,
+            path: String::from_utf8_lossy(entry.path()).into_owned(),
+        });
+    }
+    for bank in &mut cursor.banks {
+        let alg = bank.value.alg();
+        let own = match bank.extend {
+            Extend::Native if alg == column => claimed,
+            Extend::Native => template_hash(alg, entry),
+            Extend::PaddedSha1 if column == HashAlg::Sha1 => {
+                Digest::filled(alg, claimed.as_bytes())
+            }
+            Extend::PaddedSha1 => {
+                Digest::filled(alg, template_hash(HashAlg::Sha1, entry).as_bytes())
+            }
+        };
+        bank.value = bank.value.extend(own.as_bytes());
+    }
+    Ok(())
+}

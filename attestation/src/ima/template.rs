@@ -1,0 +1,237 @@
+//! The templates of measurement logs, as data: a name and the list of its fields.
+
+use std::fmt;
+
+/// The most fields a template may have.
+pub const MAX_FIELDS: usize = 12;
+
+/// How the bytes of a field are laid out, and how the ASCII log shows them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FieldFormat {
+    /// A bare digest, shown as hexadecimal digits.
+    Digest,
+    /// `algorithm:`, a NUL and the digest; shown as `algorithm:digits`.
+    NamedDigest,
+    /// `type:algorithm:`, a NUL and the digest; shown as `type:algorithm:digits`.
+    TypedDigest,
+    /// Text that ends in a NUL; shown as it is.
+    Text,
+    /// Bytes, shown as hexadecimal digits.
+    Hex,
+    /// A little-endian number of this many bytes, shown in decimal.
+    Number(usize),
+}
+
+macro_rules! fields {
+    ($($variant:ident $id:literal $format:expr, $doc:literal;)*) => {
+        /// A field of a measurement entry.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Field {
+            $(#[doc = $doc] $variant,)*
+        }
+
+        impl Field {
+            /// Every field.
+            pub const ALL: &'static [Field] = &[$(Field::$variant,)*];
+
+            /// The identifier used in template formats.
+            pub const fn id(self) -> &'static str {
+                match self { $(Field::$variant => $id,)* }
+            }
+
+            /// How its bytes are laid out.
+            pub const fn format(self) -> FieldFormat {
+                match self { $(Field::$variant => $format,)* }
+            }
+        }
+    };
+}
+
+fields! {
+    D "d" FieldFormat::Digest, "The digest of the file, SHA-1 or MD5 without its name.";
+    N "n" FieldFormat::Text, "The name of the file, at most 255 bytes.";
+    DNg "d-ng" FieldFormat::NamedDigest, "The digest of the file with its algorithm.";
+    DNgV2 "d-ngv2" FieldFormat::TypedDigest, "The digest with its type (`ima`, `verity`) and algorithm.";
+    NNg "n-ng" FieldFormat::Text, "The name of the file, of any length.";
+    Sig "sig" FieldFormat::Hex, "The signature of the file, or nothing.";
+    Buf "buf" FieldFormat::Hex, "A measured buffer.";
+    DModsig "d-modsig" FieldFormat::NamedDigest, "The digest that the appended signature is over.";
+    Modsig "modsig" FieldFormat::Hex, "The appended signature.";
+    EvmSig "evmsig" FieldFormat::Hex, "The portable EVM signature.";
+    XattrNames "xattrnames" FieldFormat::Text, "The names of the protected extended attributes.";
+    XattrLengths "xattrlengths" FieldFormat::Hex, "The lengths of their values.";
+    XattrValues "xattrvalues" FieldFormat::Hex, "Their values.";
+    Iuid "iuid" FieldFormat::Number(4), "The owner of the file.";
+    Igid "igid" FieldFormat::Number(4), "The group of the file.";
+    Imode "imode" FieldFormat::Number(2), "The mode of the file.";
+    Dep "dep" FieldFormat::Text, "The executable of the process and of its ancestors, joined by colons.";
+    Cgn "cgn" FieldFormat::Text, "The name of the control group of the process.";
+    CgPath "cg-path" FieldFormat::Text, "The path of the control group of the process.";
+}
+
+impl Field {
+    /// The field with that identifier.
+    pub fn from_id(id: &str) -> Option<Field> {
+        Field::ALL.iter().copied().find(|field| field.id() == id)
+    }
+}
+
+/// Every template known from the start: name and format.
+pub const TEMPLATES: &[(&str, &str)] = &[
+    ("ima", "d|n"),
+    ("ima-ng", "d-ng|n-ng"),
+    ("ima-sig", "d-ng|n-ng|sig"),
+    ("ima-ngv2", "d-ngv2|n-ng"),
+    ("ima-sigv2", "d-ngv2|n-ng|sig"),
+    ("ima-buf", "d-ng|n-ng|buf"),
+    ("ima-modsig", "d-ng|n-ng|sig|d-modsig|modsig"),
+    (
+        "evm-sig",
+        "d-ng|n-ng|evmsig|xattrnames|xattrlengths|xattrvalues|iuid|igid|imode",
+    ),
+    ("ima-dep-cgn", "dep|cgn|d-ng|n-ng"),
+    ("ima-cgpath", "dep|cg-path|d-ng|n-ng"),
+];
+
+/// The name of the one template whose entries carry no lengths.
+pub(crate) const LEGACY: &[u8] = b"ima";
+
+/// The fields of a template, in order.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Layout {
+    fields: [Field; MAX_FIELDS],
+    len: u8,
+    legacy: bool,
+}
+
+impl Layout {
+    /// From a format such as `d-ng|n-ng`.
+    pub fn parse(format: &str) -> Result<Layout, TemplateError> {
+        let mut layout = Layout {
+            fields: [Field::D; MAX_FIELDS],
+            len: 0,
+            legacy: false,
+        };
+        for id in format.split('|') {
+            let field = Field::from_id(id).ok_or_else(|| TemplateError::Field(id.to_owned()))?;
+            let slot = layout
+                .fields
+                .get_mut(usize::from(layout.len))
+                .ok_or(TemplateError::TooManyFields)?;
+            *slot = field;
+            layout.len += 1;
+        }
+        Ok(layout)
+    }
+
+    /// The fields.
+    pub fn fields(&self) -> &[Field] {
+        self.fields.get(..usize::from(self.len)).unwrap_or(&[])
+    }
+
+    /// The place of a field.
+    pub fn position(&self, field: Field) -> Option<usize> {
+        self.fields().iter().position(|other| *other == field)
+    }
+
+    /// Whether this is the old template `ima`, stored and hashed in a way of its own.
+    pub fn is_legacy(&self) -> bool {
+        self.legacy
+    }
+}
+
+impl fmt::Debug for Layout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ids: Vec<_> = self.fields().iter().map(|field| field.id()).collect();
+        f.write_str(&ids.join("|"))
+    }
+}
+
+/// Why a template cannot be described.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TemplateError {
+    /// A field that is not in the table.
+    #[error("`{0}` is no field of a measurement template")]
+    Field(String),
+    /// More fields than an entry may have.
+    #[error("a template has at most {MAX_FIELDS} fields")]
+    TooManyFields,
+}
+
+/// The templates that a log may use.
+#[derive(Clone, Debug)]
+pub struct Templates {
+    known: Vec<(Box<[u8]>, Layout)>,
+}
+
+impl Templates {
+    /// Adds a template, or replaces one; a new template is data, not code.
+    pub fn add(&mut self, name: &str, format: &str) -> Result<(), TemplateError> {
+        let mut layout = Layout::parse(format)?;
+        layout.legacy = name.as_bytes() == LEGACY;
+        self.known.retain(|(other, _)| **other != *name.as_bytes());
+        self.known.push((name.as_bytes().into(), layout));
+        Ok(())
+    }
+
+    /// The fields of the template of that name.
+    ///
+    /// A kernel started with `ima_template_fmt=` writes the format where the name would be.
+    pub fn layout(&self, name: &[u8]) -> Option<Layout> {
+        if let Some((_, layout)) = self.known.iter().find(|(known, _)| **known == *name) {
+            return Some(*layout);
+        }
+        let format = std::str::from_utf8(name).ok()?;
+        Layout::parse(format).ok()
+    }
+}
+
+impl Default for Templates {
+    fn default() -> Self {
+        let mut templates = Templates { known: Vec::new() };
+        for (name, format) in TEMPLATES {
+            // The table above is tested to be well formed.
+            let _ = templates.add(name, format);
+        }
+        templates
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_template_of_the_table_is_known() {
+        let templates = Templates::default();
+        for (name, format) in TEMPLATES {
+            let layout = templates.layout(name.as_bytes()).unwrap();
+            assert_eq!(format!("{layout:?}"), *format);
+            assert_eq!(layout.is_legacy(), *name == "ima");
+        }
+    }
+
+    #[test]
+    fn a_format_in_place_of_a_name_is_understood() {
+        let layout = Templates::default().layout(b"d-ng|n-ng|iuid").unwrap();
+        assert_eq!(layout.fields(), [Field::DNg, Field::NNg, Field::Iuid]);
+        assert!(!layout.is_legacy());
+    }
+
+    #[test]
+    fn a_new_template_is_data() {
+        let mut templates = Templates::default();
+        assert_eq!(templates.layout(b"site"), None);
+        templates.add("site", "cg-path|d-ngv2|n-ng").unwrap();
+        assert!(templates.layout(b"site").is_some());
+        assert_eq!(
+            templates.add("bad", "d-ng|colour"),
+            Err(TemplateError::Field("colour".to_owned()))
+        );
+        let many = ["d-ng"; MAX_FIELDS + 1].join("|");
+        assert_eq!(
+            templates.add("bad", &many),
+            Err(TemplateError::TooManyFields)
+        );
+    }
+}

@@ -1,0 +1,46 @@
+//! Worker registration and pod attestation as state machines, free of transport and storage.
+//!
+//! A machine takes an [event](registration::Event) and the time, and answers with the one thing to do
+//! next. Whoever drives it does the sending, storing and looking up, and reports back with the next
+//! event. So every order of events, every lost message and every late answer can be tested without a
+//! socket, and a machine that was not told of success never assumes it.
+
+pub mod attestation;
+pub mod enrolment;
+pub mod message;
+pub mod registration;
+
+pub use attestation::{Attestation, AttestationError};
+pub use enrolment::{Enrolment, EnrolmentError};
+pub use message::{Acknowledgement, Challenge, EvidenceRequest, Identity, Proof};
+pub use registration::{Registration, RegistrationError};
+
+use serde::{Deserialize, Serialize};
+
+/// What follows from the end of a protocol for the worker and the pod.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Effect {
+    /// Everything was proven.
+    Trusted,
+    /// The worker never comes in.
+    WorkerRefused,
+    /// The worker lied or was tampered with: it and all its pods are untrusted.
+    WorkerUntrusted,
+    /// The pod ran something it must not; the worker stays trusted.
+    PodUntrusted,
+    /// Nothing was proven and nothing refuted: trust runs out by itself.
+    Inconclusive,
+}
+
+impl std::fmt::Display for Effect {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Effect::Trusted => "trusted",
+            Effect::WorkerRefused => "worker refused",
+            Effect::WorkerUntrusted => "worker untrusted",
+            Effect::PodUntrusted => "pod untrusted",
+            Effect::Inconclusive => "inconclusive",
+        })
+    }
+}

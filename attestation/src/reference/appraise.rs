@@ -1,0 +1,607 @@
+//! Measurements against reference values: every difference is reported, and none is forgiven.
+
+use std::collections::{BTreeMap, HashMap};
+
+use foldhash::fast::RandomState;
+
+use super::model::{DigestSet, FileSet, ReferenceValues, measured_path};
+use crate::digest::{Digest, HashAlg};
+use crate::ima::{ContainerId, Measured};
+
+/// A measurement that no reference value explains.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Mismatch {
+    /// The operating system is not in the list.
+    #[error("there are no reference values for the operating system `{0}`")]
+    UnknownOs(String),
+    /// The boot is not an accepted one.
+    #[error("the boot aggregate `{found}` is none of those accepted for `{os}`")]
+    Boot {
+        /// The operating system.
+        os: String,
+        /// What was booted.
+        found: Digest,
+    },
+    /// The image is not in the list.
+    #[error("the image `{0}` is not in the reference values")]
+    UnknownImage(String),
+    /// The file is not in the list.
+    #[error("`{path}` is not among the files of {owner}")]
+    UnknownFile {
+        /// The file.
+        path: String,
+        /// Whose files were looked at.
+        owner: String,
+    },
+    /// The file is in the list, with another content.
+    #[error("`{path}` of {owner} has the digest `{found}`, which is not accepted")]
+    ChangedFile {
+        /// The file.
+        path: String,
+        /// Whose file it is.
+        owner: String,
+        /// Its digest.
+        found: Digest,
+    },
+    /// The file is in the list, but not with a digest of the algorithm that was measured.
+    #[error("there is no {alg} digest for `{path}` of {owner}")]
+    NoAlgorithm {
+        /// The file.
+        path: String,
+        /// Whose file it is.
+        owner: String,
+        /// The algorithm.
+        alg: HashAlg,
+    },
+    /// The measurement has no digest that could be compared.
+    #[error("`{path}` was measured with an algorithm that cannot be compared")]
+    NoDigest {
+        /// The file.
+        path: String,
+    },
+    /// A container that the cluster does not know of, and that is no sandbox.
+    #[error("`{path}` was run in the container {container}, which the pod does not have")]
+    UnknownContainer {
+        /// The file.
+        path: String,
+        /// The container.
+        container: ContainerId,
+    },
+    /// No container runtime was measured at all.
+    #[error("no container runtime of the reference values was measured")]
+    NoRuntime,
+}
+
+/// A container of a pod and its image; init, sidecar and ephemeral containers are containers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ContainerImage {
+    /// The identifier of the container, when it runs or ran.
+    pub container: Option<ContainerId>,
+    /// The name of the image, for messages.
+    pub name: String,
+    /// The digest that the cluster gives for the image.
+    pub digest: Digest,
+}
+
+type Files = HashMap<Box<[u8]>, DigestSet, RandomState>;
+
+#[derive(Debug)]
+struct Owner {
+    name: String,
+    files: Files,
+}
+
+impl Owner {
+    fn new(name: String, files: &FileSet) -> Self {
+        let mut map = Files::default();
+        for (path, digests) in files {
+            map.entry(measured_path(path.as_bytes()).into())
+                .or_default()
+                .extend(digests);
+        }
+        Owner { name, files: map }
+    }
+}
+
+/// The reference values, made ready to be asked.
+#[derive(Debug, Default)]
+pub struct Whitelist {
+    os: BTreeMap<String, DigestSet>,
+    images: Vec<Owner>,
+    image_by_digest: BTreeMap<Digest, Vec<usize>>,
+    sandboxes: Vec<usize>,
+    runtimes: Vec<Owner>,
+    hosts: Vec<Owner>,
+    contents: HashMap<Digest, Vec<Content>, RandomState>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Content {
+    Trusted,
+    Image(usize),
+}
+
+impl Whitelist {
+    /// From the document.
+    pub fn new(values: &ReferenceValues) -> Self {
+        let mut list = Whitelist::default();
+        for (name, os) in &values.os {
+            list.os.insert(name.clone(), os.boot_aggregates.clone());
+        }
+        for (name, image) in &values.images {
+            let index = list.images.len();
+            list.images
+                .push(Owner::new(format!("the image `{name}`"), &image.files));
+            for digest in &image.digests {
+                list.image_by_digest.entry(*digest).or_default().push(index);
+            }
+            if image.sandbox {
+                list.sandboxes.push(index);
+            }
+            list.index_contents(&image.files, Content::Image(index));
+        }
+        for (name, runtime) in &values.runtimes {
+            list.runtimes.push(Owner::new(
+                format!("the container runtime `{name}`"),
+                &runtime.files,
+            ));
+            list.index_contents(&runtime.files, Content::Trusted);
+        }
+        for (name, host) in &values.hosts {
+            list.hosts
+                .push(Owner::new(format!("the host `{name}`"), &host.files));
+            list.index_contents(&host.files, Content::Trusted);
+        }
+        list
+    }
+
+    fn index_contents(&mut self, files: &FileSet, content: Content) {
+        for digest in files.values().flatten() {
+            let known = self.contents.entry(*digest).or_default();
+            if !known.contains(&content) {
+                known.push(content);
+            }
+        }
+    }
+
+    /// Whether a boot of an operating system is accepted.
+    pub fn check_boot(&self, os: &str, found: Digest) -> Result<(), Mismatch> {
+        let accepted = self
+            .os
+            .get(os)
+            .ok_or_else(|| Mismatch::UnknownOs(os.to_owned()))?;
+        if accepted.contains(&found) {
+            Ok(())
+        } else {
+            Err(Mismatch::Boot {
+                os: os.to_owned(),
+                found,
+            })
+        }
+    }
+
+    /// The accepted boots of an operating system.
+    pub fn boots_of(&self, os: &str) -> Option<&DigestSet> {
+        self.os.get(os)
+    }
+
+    /// Whether an image is known by this digest.
+    pub fn knows_image(&self, digest: &Digest) -> bool {
+        self.image_by_digest.contains_key(digest)
+    }
+
+    /// The paths of all files of all container runtimes, to tell their entries from the host's.
+    pub fn runtime_files(&self) -> impl Iterator<Item = &[u8]> {
+        self.runtimes
+            .iter()
+            .flat_map(|runtime| runtime.files.keys().map(|path| &**path))
+    }
+
+    /// Checks what a pod ran, container by container, each against its own image.
+    ///
+    /// Measurements outside of any container are the pod's as a whole. A container that the cluster
+    /// does not list may only be the sandbox; but where the cluster could not give all identifiers,
+    /// any image of the pod will do.
+    pub fn check_pod(
+        &self,
+        images: &[ContainerImage],
+        measured: &BTreeMap<Option<ContainerId>, Vec<Measured<'_>>>,
+    ) -> Vec<Mismatch> {
+        let mut mismatches = Vec::new();
+        let mut all = Vec::new();
+        for image in images {
+            match self.image_by_digest.get(&image.digest) {
+                Some(owners) => all.extend(owners),
+                None => mismatches.push(Mismatch::UnknownImage(format!(
+                    "{}@{}",
+                    image.name, image.digest
+                ))),
+            }
+        }
+        let unidentified = images.iter().any(|image| image.container.is_none());
+        for (container, files) in measured {
+            let listed: Vec<&ContainerImage> = images
+                .iter()
+                .filter(|image| container.is_some() && image.container == *container)
+                .collect();
+            let unlisted = listed.is_empty() && container.is_some() && !unidentified;
+            let mut owners: Vec<usize> = if unlisted {
+                self.sandboxes.clone()
+            } else if listed.is_empty() {
+                all.iter().chain(&self.sandboxes).copied().collect()
+            } else {
+                listed
+                    .iter()
+                    .filter_map(|image| self.image_by_digest.get(&image.digest))
+                    .flatten()
+                    .copied()
+                    .collect()
+            };
+            owners.sort_unstable();
+            owners.dedup();
+            let owners: Vec<&Owner> = owners
+                .into_iter()
+                .filter_map(|index| self.images.get(index))
+                .chain(&self.runtimes)
+                .collect();
+            for file in files {
+                let Err(mismatch) = check_file(&owners, file, "the images of the pod") else {
+                    continue;
+                };
+                mismatches.push(match (mismatch, container) {
+                    (Mismatch::UnknownFile { path, .. }, Some(container)) if unlisted => {
+                        Mismatch::UnknownContainer {
+                            path,
+                            container: *container,
+                        }
+                    }
+                    (mismatch, _) => mismatch,
+                });
+            }
+        }
+        mismatches
+    }
+
+    /// Checks what the container runtime of a worker ran, its dependencies included.
+    pub fn check_runtime(&self, measured: &[Measured<'_>]) -> Vec<Mismatch> {
+        let owners: Vec<&Owner> = self.runtimes.iter().collect();
+        let mut mismatches: Vec<Mismatch> = measured
+            .iter()
+            .filter_map(|file| check_file(&owners, file, "the container runtime").err())
+            .collect();
+        // Nothing measured is nothing proven.
+        let known = measured.iter().any(|file| {
+            owners
+                .iter()
+                .any(|owner| owner.files.contains_key(file.path))
+        });
+        if !known {
+            mismatches.push(Mismatch::NoRuntime);
+        }
+        mismatches
+    }
+
+    /// Checks what the host ran, where its files are in the reference values.
+    pub fn check_host(&self, measured: &[Measured<'_>]) -> Vec<Mismatch> {
+        let owners: Vec<&Owner> = self.hosts.iter().chain(&self.runtimes).collect();
+        measured
+            .iter()
+            .filter(|file| file.path != crate::ima::BOOT_AGGREGATE)
+            .filter_map(|file| check_file(&owners, file, "the host").err())
+            .collect()
+    }
+
+    /// Checks the entries of a log that does not tell pods from the host (`ima-ng`): each content must
+    /// be that of a file of the host, of the runtime, or of one of these images.
+    pub fn check_by_content(
+        &self,
+        images: &[ContainerImage],
+        measured: &[Measured<'_>],
+    ) -> Vec<Mismatch> {
+        let mut mismatches = Vec::new();
+        let mut allowed = self.sandboxes.clone();
+        for image in images {
+            match self.image_by_digest.get(&image.digest) {
+                Some(owners) => allowed.extend(owners),
+                None => mismatches.push(Mismatch::UnknownImage(format!(
+                    "{}@{}",
+                    image.name, image.digest
+                ))),
+            }
+        }
+        for file in measured {
+            if file.path == crate::ima::BOOT_AGGREGATE {
+                continue;
+            }
+            let path = String::from_utf8_lossy(file.path).into_owned();
+            let Some(digest) = file.digest else {
+                mismatches.push(Mismatch::NoDigest { path });
+                continue;
+            };
+            let explained = self.contents.get(&digest).is_some_and(|contents| {
+                contents.iter().any(|content| match content {
+                    Content::Trusted => true,
+                    Content::Image(index) => allowed.contains(index),
+                })
+            });
+            if !explained {
+                mismatches.push(Mismatch::UnknownFile {
+                    path,
+                    owner: "the host, the container runtime or an allowed image".to_owned(),
+                });
+            }
+        }
+        mismatches
+    }
+}
+
+/// A file must be one of an owner, with one of its digests.
+fn check_file(owners: &[&Owner], file: &Measured<'_>, whose: &str) -> Result<(), Mismatch> {
+    let path = || String::from_utf8_lossy(file.path).into_owned();
+    let Some(found) = file.digest else {
+        return Err(Mismatch::NoDigest { path: path() });
+    };
+    let mut closest: Option<Mismatch> = None;
+    for owner in owners {
+        let Some(accepted) = owner.files.get(file.path) else {
+            continue;
+        };
+        if accepted.contains(&found) {
+            return Ok(());
+        }
+        // A digest of another algorithm says nothing about this one.
+        let comparable = accepted.iter().any(|digest| digest.alg() == found.alg());
+        let owner = owner.name.clone();
+        closest.get_or_insert_with(|| {
+            if comparable {
+                Mismatch::ChangedFile {
+                    path: path(),
+                    owner,
+                    found,
+                }
+            } else {
+                Mismatch::NoAlgorithm {
+                    path: path(),
+                    owner,
+                    alg: found.alg(),
+                }
+            }
+        });
+    }
+    Err(closest.unwrap_or_else(|| Mismatch::UnknownFile {
+        path: path(),
+        owner: whose.to_owned(),
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::model::{ImageReference, OsReference, RuntimeReference};
+    use super::*;
+    use crate::reference::HostReference;
+
+    fn digest(content: &str) -> Digest {
+        HashAlg::Sha256.hash(&[content.as_bytes()])
+    }
+
+    fn files(names: &[&str]) -> FileSet {
+        names
+            .iter()
+            .map(|name| ((*name).into(), [digest(name)].into()))
+            .collect()
+    }
+
+    fn image(name: &str, paths: &[&str]) -> (String, ImageReference) {
+        (
+            name.to_owned(),
+            ImageReference {
+                digests: [digest(name)].into(),
+                sandbox: name == "pause",
+                files: files(paths),
+            },
+        )
+    }
+
+    fn whitelist() -> Whitelist {
+        Whitelist::new(&ReferenceValues {
+            os: [(
+                "debian-12".to_owned(),
+                OsReference {
+                    boot_aggregates: [digest("boot"), digest("other boot")].into(),
+                },
+            )]
+            .into(),
+            images: [
+                image("app", &["/app", "/lib/a b.so"]),
+                image("sidecar", &["/log"]),
+                image("pause", &["/pause"]),
+            ]
+            .into(),
+            runtimes: [(
+                "/usr/bin/containerd".to_owned(),
+                RuntimeReference {
+                    files: files(&["/usr/bin/containerd", "/usr/bin/runc"]),
+                },
+            )]
+            .into(),
+            hosts: [(
+                "debian-12".to_owned(),
+                HostReference {
+                    files: files(&["/usr/bin/bash"]),
+                },
+            )]
+            .into(),
+        })
+    }
+
+    fn measured(path: &'static str) -> Measured<'static> {
+        Measured {
+            path: path.as_bytes(),
+            digest: Some(digest(path)),
+        }
+    }
+
+    fn id(byte: &str) -> ContainerId {
+        byte.repeat(32).parse().unwrap()
+    }
+
+    fn listed(name: &str, container: Option<&str>) -> ContainerImage {
+        ContainerImage {
+            container: container.map(id),
+            name: name.to_owned(),
+            digest: digest(name),
+        }
+    }
+
+    #[test]
+    fn several_boots_may_be_accepted() {
+        let list = whitelist();
+        assert_eq!(list.check_boot("debian-12", digest("boot")), Ok(()));
+        assert_eq!(list.check_boot("debian-12", digest("other boot")), Ok(()));
+        assert!(matches!(
+            list.check_boot("debian-12", digest("rootkit")),
+            Err(Mismatch::Boot { .. })
+        ));
+        assert!(matches!(
+            list.check_boot("plan9", digest("boot")),
+            Err(Mismatch::UnknownOs(_))
+        ));
+    }
+
+    #[test]
+    fn each_container_is_held_to_its_own_image() {
+        let list = whitelist();
+        let pod = [listed("app", Some("aa")), listed("sidecar", Some("bb"))];
+        let honest = [
+            (
+                Some(id("aa")),
+                vec![measured("/app"), measured("/usr/bin/runc")],
+            ),
+            (Some(id("bb")), vec![measured("/log")]),
+            (Some(id("cc")), vec![measured("/pause")]),
+            (None, vec![measured("/usr/bin/runc")]),
+        ]
+        .into();
+        assert_eq!(list.check_pod(&pod, &honest), []);
+        let crossed = [(Some(id("bb")), vec![measured("/app")])].into();
+        assert_eq!(
+            list.check_pod(&pod, &crossed),
+            [Mismatch::UnknownFile {
+                path: "/app".to_owned(),
+                owner: "the images of the pod".to_owned()
+            }]
+        );
+    }
+
+    /// Attack 9: a container that nobody looked up.
+    #[test]
+    fn a_container_that_is_not_listed_is_refused() {
+        let list = whitelist();
+        let pod = [listed("app", Some("aa"))];
+        let ephemeral = [(Some(id("dd")), vec![measured("/app")])].into();
+        assert_eq!(
+            list.check_pod(&pod, &ephemeral),
+            [Mismatch::UnknownContainer {
+                path: "/app".to_owned(),
+                container: id("dd")
+            }]
+        );
+    }
+
+    /// Attack 9 again: every image is looked up, not only the first.
+    #[test]
+    fn every_image_of_a_pod_must_be_known() {
+        let list = whitelist();
+        let pod = [
+            listed("app", Some("aa")),
+            listed("miner", Some("bb")),
+            listed("backdoor", None),
+        ];
+        let mismatches = list.check_pod(&pod, &BTreeMap::new());
+        assert_eq!(mismatches.len(), 2);
+        assert!(
+            matches!(&mismatches[0], Mismatch::UnknownImage(name) if name.starts_with("miner@"))
+        );
+    }
+
+    #[test]
+    fn a_changed_file_is_told_from_an_unknown_one() {
+        let list = whitelist();
+        let pod = [listed("app", Some("aa"))];
+        let check =
+            |file: Measured<'static>| list.check_pod(&pod, &[(Some(id("aa")), vec![file])].into());
+        let changed = Measured {
+            path: b"/app",
+            digest: Some(digest("trojan")),
+        };
+        assert!(matches!(check(changed)[..], [Mismatch::ChangedFile { .. }]));
+        let other_alg = Measured {
+            path: b"/app",
+            digest: Some(HashAlg::Sha1.hash(&[b"/app"])),
+        };
+        assert!(matches!(
+            check(other_alg)[..],
+            [Mismatch::NoAlgorithm {
+                alg: HashAlg::Sha1,
+                ..
+            }]
+        ));
+        let none = Measured {
+            path: b"/app",
+            digest: None,
+        };
+        assert!(matches!(check(none)[..], [Mismatch::NoDigest { .. }]));
+        let blank = Measured {
+            path: b"/lib/a_b.so",
+            digest: Some(digest("/lib/a b.so")),
+        };
+        assert_eq!(check(blank), [], "the kernel writes blanks as underscores");
+    }
+
+    /// Attack 14: a dependency of the runtime that does not match is a failure, whatever else is there.
+    #[test]
+    fn every_dependency_of_the_runtime_must_match() {
+        let list = whitelist();
+        assert_eq!(
+            list.check_runtime(&[measured("/usr/bin/containerd"), measured("/usr/bin/runc")]),
+            []
+        );
+        let bad = Measured {
+            path: b"/usr/bin/runc",
+            digest: Some(digest("trojan")),
+        };
+        assert!(matches!(
+            list.check_runtime(&[measured("/usr/bin/containerd"), bad])[..],
+            [Mismatch::ChangedFile { .. }]
+        ));
+        assert!(matches!(
+            list.check_runtime(&[measured("/usr/bin/containerd"), measured("/opt/x")])[..],
+            [Mismatch::UnknownFile { .. }]
+        ));
+        assert_eq!(list.check_runtime(&[]), [Mismatch::NoRuntime]);
+    }
+
+    #[test]
+    fn a_log_without_groups_is_judged_by_content() {
+        let list = whitelist();
+        let pods = [listed("app", None)];
+        let elsewhere = Measured {
+            path: b"/var/lib/overlay/app",
+            digest: Some(digest("/app")),
+        };
+        let fine = [
+            measured("/usr/bin/bash"),
+            measured("/usr/bin/runc"),
+            elsewhere,
+        ];
+        assert_eq!(list.check_by_content(&pods, &fine), []);
+        assert_eq!(
+            list.check_by_content(&[], &[elsewhere]).len(),
+            1,
+            "an image that no pod uses explains nothing"
+        );
+        assert_eq!(list.check_by_content(&pods, &[measured("/miner")]).len(), 1);
+        assert_eq!(list.check_host(&[measured("/usr/bin/bash")]), []);
+        assert_eq!(list.check_host(&[measured("/app")]).len(), 1);
+    }
+}

@@ -1,0 +1,23 @@
+//! The registrar: tenants, workers, TPM manufacturers and the validation of EK certificates.
+//!
+//! [`Registrar`] keeps them; [`TrustStore`] decides about EK certificates; [`api`] names the endpoints
+//! and their messages. Public keys and certificates only: no secret is kept here.
+
+pub mod api;
+mod certificate;
+mod chain;
+mod constraints;
+pub mod database;
+mod revocation;
+mod signature;
+mod store;
+mod tcg;
+
+pub use certificate::{CertificateError, EkKey, unpad};
+pub use chain::{EkError, EkIdentity, TrustStore};
+pub use revocation::RevocationError;
+pub use signature::SignatureError;
+pub use store::{
+    CaKind, Manufacturer, NewWorker, Registrar, RegistrarError, StoredCertificate, Tenant, Worker,
+};
+pub use tcg::TpmIdentity;

@@ -1,0 +1,644 @@
+//! Tenants, workers and manufacturers, kept.
+
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use p256::ecdsa::VerifyingKey;
+use rusqlite::{Connection, OptionalExtension as _, Row, Transaction, params};
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::certificate::{Certificate, CertificateError};
+use super::chain::{EkError, EkIdentity, TrustStore};
+use super::database::{self, DatabaseError};
+use super::revocation::{RevocationError, RevocationList};
+use crate::clock::Timestamp;
+use crate::digest::HashAlg;
+use crate::evidence::jws::{key_id, public_key_from_pem, public_key_to_pem};
+
+/// "LoRe": whose database it is.
+const APPLICATION: i32 = 0x4c6f_5265;
+const MIGRATIONS: &[&str] = &["
+    CREATE TABLE tenant (
+        id TEXT PRIMARY KEY,
+        name TEXT NOT NULL UNIQUE CHECK (length(name) > 0),
+        key_id TEXT NOT NULL UNIQUE,
+        public_key TEXT NOT NULL,
+        created INTEGER NOT NULL
+    ) STRICT;
+    CREATE TABLE worker (
+        id TEXT PRIMARY KEY,
+        name TEXT NOT NULL UNIQUE CHECK (length(name) > 0),
+        ak_public BLOB NOT NULL UNIQUE,
+        ek_public BLOB NOT NULL UNIQUE,
+        ek_certificate BLOB NOT NULL,
+        tls_key TEXT,
+        os TEXT NOT NULL,
+        address TEXT NOT NULL,
+        registered INTEGER NOT NULL
+    ) STRICT;
+    CREATE TABLE manufacturer (
+        id TEXT PRIMARY KEY CHECK (id = lower(id) AND length(id) > 0),
+        name TEXT NOT NULL UNIQUE
+    ) STRICT;
+    CREATE TABLE ca_certificate (
+        digest TEXT PRIMARY KEY,
+        manufacturer TEXT NOT NULL REFERENCES manufacturer (id) ON DELETE CASCADE,
+        kind TEXT NOT NULL CHECK (kind IN ('root', 'intermediate')),
+        der BLOB NOT NULL
+    ) STRICT;
+    CREATE TABLE revocation_list (
+        digest TEXT PRIMARY KEY,
+        manufacturer TEXT NOT NULL REFERENCES manufacturer (id) ON DELETE CASCADE,
+        der BLOB NOT NULL
+    ) STRICT;
+"];
+
+/// Why the registrar could not do it.
+#[derive(Debug, thiserror::Error)]
+pub enum RegistrarError {
+    /// The database cannot be used.
+    #[error(transparent)]
+    Database(#[from] DatabaseError),
+    /// There is none of that name or identifier.
+    #[error("there is no {kind} `{name}`")]
+    NotFound {
+        /// What was looked for.
+        kind: &'static str,
+        /// By which name.
+        name: String,
+    },
+    /// There is one already.
+    #[error("there is a {kind} with this name or key already")]
+    Exists {
+        /// Of which kind.
+        kind: &'static str,
+    },
+    /// A public key cannot be read.
+    #[error("the public key is no P-256 key in PEM")]
+    Key,
+    /// A certificate cannot be read.
+    #[error(transparent)]
+    Certificate(#[from] CertificateError),
+    /// A revocation list cannot be read.
+    #[error(transparent)]
+    Revocation(#[from] RevocationError),
+    /// The EK certificate is refused.
+    #[error(transparent)]
+    Ek(#[from] EkError),
+    /// A stored value cannot be read.
+    #[error("a stored {0} cannot be read")]
+    Unreadable(&'static str),
+}
+
+impl From<rusqlite::Error> for RegistrarError {
+    fn from(error: rusqlite::Error) -> Self {
+        RegistrarError::Database(error.into())
+    }
+}
+
+/// A tenant.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tenant {
+    /// Its identifier, which says nothing about it.
+    pub id: Uuid,
+    /// Its name.
+    pub name: String,
+    /// The thumbprint of its public key.
+    pub key_id: String,
+    /// Its public key, PEM.
+    pub public_key: String,
+    /// When it was enrolled.
+    pub created: Timestamp,
+}
+
+impl Tenant {
+    /// Its public key.
+    pub fn key(&self) -> Result<VerifyingKey, RegistrarError> {
+        public_key_from_pem(&self.public_key).map_err(|_| RegistrarError::Unreadable("public key"))
+    }
+}
+
+/// A worker that was registered.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Worker {
+    /// Its identifier.
+    pub id: Uuid,
+    /// When it was registered.
+    pub registered: Timestamp,
+    /// What it registered with.
+    #[serde(flatten)]
+    pub with: NewWorker,
+}
+
+/// What a worker registers with.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NewWorker {
+    /// Its host name.
+    pub name: String,
+    /// The public area of its attestation key (TPMT_PUBLIC).
+    #[serde(with = "crate::evidence::jws::bytes")]
+    pub ak_public: Vec<u8>,
+    /// The public area of its endorsement key (TPMT_PUBLIC).
+    #[serde(with = "crate::evidence::jws::bytes")]
+    pub ek_public: Vec<u8>,
+    /// Its EK certificate, DER without padding.
+    #[serde(with = "crate::evidence::jws::bytes")]
+    pub ek_certificate: Vec<u8>,
+    /// The digest of the key of its TLS certificate, once there is one.
+    pub tls_key: Option<String>,
+    /// The operating system it booted.
+    pub os: String,
+    /// Where its agent answers.
+    pub address: String,
+}
+
+/// A manufacturer of TPMs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Manufacturer {
+    /// The TCG's identifier, such as `id:49465800`.
+    pub id: String,
+    /// Its name.
+    pub name: String,
+}
+
+/// What a certificate of a manufacturer is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CaKind {
+    /// Trusted by itself.
+    Root,
+    /// Trusted as far as a root vouches for it.
+    Intermediate,
+}
+
+/// A stored certificate of a manufacturer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StoredCertificate {
+    /// Its digest.
+    pub digest: String,
+    /// The manufacturer it belongs to.
+    pub manufacturer: String,
+    /// What it is.
+    pub kind: CaKind,
+}
+
+/// The registrar.
+pub struct Registrar {
+    connection: Mutex<Connection>,
+}
+
+impl Registrar {
+    /// Opens or creates the registrar's database.
+    pub fn open(path: &Path) -> Result<Self, RegistrarError> {
+        Ok(Registrar {
+            connection: Mutex::new(database::open(path, APPLICATION, MIGRATIONS)?),
+        })
+    }
+
+    /// A registrar that ends with the process.
+    pub fn in_memory() -> Result<Self, RegistrarError> {
+        Ok(Registrar {
+            connection: Mutex::new(database::open_in_memory(APPLICATION, MIGRATIONS)?),
+        })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Connection> {
+        // A panic elsewhere leaves no transaction behind: it was rolled back when dropped.
+        self.connection
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn change<T>(
+        &self,
+        kind: &'static str,
+        change: impl FnOnce(&Transaction<'_>) -> Result<T, RegistrarError>,
+    ) -> Result<T, RegistrarError> {
+        let mut connection = self.lock();
+        let transaction =
+            connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+        let done = change(&transaction).map_err(|error| exists(kind, error))?;
+        transaction.commit()?;
+        Ok(done)
+    }
+
+    /// Enrols a tenant with its public key.
+    pub fn create_tenant(
+        &self,
+        name: &str,
+        public_key: &str,
+        now: Timestamp,
+    ) -> Result<Tenant, RegistrarError> {
+        let key = public_key_from_pem(public_key).map_err(|_| RegistrarError::Key)?;
+        let tenant = Tenant {
+            id: Uuid::new_v4(),
+            name: name.to_owned(),
+            key_id: key_id(&key),
+            public_key: public_key_to_pem(&key).map_err(|_| RegistrarError::Key)?,
+            created: now,
+        };
+        self.change("tenant", |transaction| {
+            transaction.execute(
+                "INSERT INTO tenant (id, name, key_id, public_key, created)
+                 VALUES (?1, ?2, ?3, ?4, ?5)",
+                params![
+                    tenant.id.to_string(),
+                    tenant.name,
+                    tenant.key_id,
+                    tenant.public_key,
+                    tenant.created.millis()
+                ],
+            )?;
+            Ok(())
+        })?;
+        Ok(tenant)
+    }
+
+    fn tenant_where(&self, column: &str, value: &str) -> Result<Option<Tenant>, RegistrarError> {
+        let query =
+            format!("SELECT id, name, key_id, public_key, created FROM tenant WHERE {column} = ?1");
+        let found = self
+            .lock()
+            .query_row(&query, [value], tenant_from)
+            .optional()?;
+        found
+            .transpose()
+            .map_err(|()| RegistrarError::Unreadable("tenant"))
+    }
+
+    /// A tenant by name.
+    pub fn tenant_by_name(&self, name: &str) -> Result<Option<Tenant>, RegistrarError> {
+        self.tenant_where("name", name)
+    }
+
+    /// A tenant by the thumbprint of its key: who signed a request.
+    pub fn tenant_by_key(&self, key_id: &str) -> Result<Option<Tenant>, RegistrarError> {
+        self.tenant_where("key_id", key_id)
+    }
+
+    /// A tenant by identifier.
+    pub fn tenant(&self, id: Uuid) -> Result<Option<Tenant>, RegistrarError> {
+        self.tenant_where("id", &id.to_string())
+    }
+
+    /// All tenants, by name.
+    pub fn tenants(&self) -> Result<Vec<Tenant>, RegistrarError> {
+        let connection = self.lock();
+        let mut statement = connection
+            .prepare("SELECT id, name, key_id, public_key, created FROM tenant ORDER BY name")?;
+        let found = statement
+            .query_map([], tenant_from)?
+            .collect::<Result<Vec<_>, _>>()?;
+        found
+            .into_iter()
+            .collect::<Result<_, ()>>()
+            .map_err(|()| RegistrarError::Unreadable("tenant"))
+    }
+
+    /// Removes a tenant.
+    pub fn delete_tenant(&self, id: Uuid) -> Result<(), RegistrarError> {
+        self.delete(
+            "tenant",
+            "DELETE FROM tenant WHERE id = ?1",
+            &id.to_string(),
+        )
+    }
+
+    /// Registers a worker under an identifier that the protocol chose, or registers it again.
+    ///
+    /// The endorsement key is what a worker is: it may come back with a new attestation key or address,
+    /// but no other machine may take its name or identifier, and no two workers share a TPM.
+    pub fn put_worker(
+        &self,
+        id: Uuid,
+        with: NewWorker,
+        now: Timestamp,
+    ) -> Result<Worker, RegistrarError> {
+        self.change("worker", |transaction| {
+            let (others, same): (i64, i64) = transaction.query_row(
+                "SELECT count(*) FILTER (WHERE NOT same), count(*) FILTER (WHERE same) FROM
+                   (SELECT id = ?1 AND name = ?2 AND ek_public = ?3 AS same FROM worker
+                    WHERE id = ?1 OR name = ?2 OR ek_public = ?3)",
+                params![id.to_string(), with.name, with.ek_public],
+                |row| Ok((row.get(0)?, row.get(1)?)),
+            )?;
+            if others > 0 {
+                return Err(RegistrarError::Exists { kind: "worker" });
+            }
+            if same > 0 {
+                transaction.execute("DELETE FROM worker WHERE id = ?1", [id.to_string()])?;
+            }
+            transaction.execute(
+                "INSERT INTO worker
+                 (id, name, ak_public, ek_public, ek_certificate, tls_key, os, address, registered)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+                params![
+                    id.to_string(),
+                    with.name,
+                    with.ak_public,
+                    with.ek_public,
+                    with.ek_certificate,
+                    with.tls_key,
+                    with.os,
+                    with.address,
+                    now.millis()
+                ],
+            )?;
+            Ok(())
+        })?;
+        Ok(Worker {
+            id,
+            registered: now,
+            with,
+        })
+    }
+
+    fn worker_where(&self, column: &str, value: &str) -> Result<Option<Worker>, RegistrarError> {
+        let query = format!("SELECT {WORKER} FROM worker WHERE {column} = ?1");
+        let found = self
+            .lock()
+            .query_row(&query, [value], worker_from)
+            .optional()?;
+        found
+            .transpose()
+            .map_err(|()| RegistrarError::Unreadable("worker"))
+    }
+
+    /// A worker by identifier.
+    pub fn worker(&self, id: Uuid) -> Result<Option<Worker>, RegistrarError> {
+        self.worker_where("id", &id.to_string())
+    }
+
+    /// A worker by host name.
+    pub fn worker_by_name(&self, name: &str) -> Result<Option<Worker>, RegistrarError> {
+        self.worker_where("name", name)
+    }
+
+    /// All workers, by name.
+    pub fn workers(&self) -> Result<Vec<Worker>, RegistrarError> {
+        let connection = self.lock();
+        let mut statement =
+            connection.prepare(&format!("SELECT {WORKER} FROM worker ORDER BY name"))?;
+        let found = statement
+            .query_map([], worker_from)?
+            .collect::<Result<Vec<_>, _>>()?;
+        found
+            .into_iter()
+            .collect::<Result<_, ()>>()
+            .map_err(|()| RegistrarError::Unreadable("worker"))
+    }
+
+    /// Notes the key of a worker's TLS certificate: at registration and at every rotation.
+    pub fn set_tls_key(&self, id: Uuid, tls_key: &str) -> Result<(), RegistrarError> {
+        self.change("worker", |transaction| {
+            let changed = transaction.execute(
+                "UPDATE worker SET tls_key = ?2 WHERE id = ?1",
+                params![id.to_string(), tls_key],
+            )?;
+            found("worker", &id.to_string(), changed)
+        })
+    }
+
+    /// Removes a worker.
+    pub fn delete_worker(&self, id: Uuid) -> Result<(), RegistrarError> {
+        self.delete(
+            "worker",
+            "DELETE FROM worker WHERE id = ?1",
+            &id.to_string(),
+        )
+    }
+
+    /// Adds a manufacturer of TPMs.
+    pub fn create_manufacturer(
+        &self,
+        id: &str,
+        name: &str,
+    ) -> Result<Manufacturer, RegistrarError> {
+        let manufacturer = Manufacturer {
+            id: id.to_ascii_lowercase(),
+            name: name.to_owned(),
+        };
+        self.change("manufacturer", |transaction| {
+            transaction.execute(
+                "INSERT INTO manufacturer (id, name) VALUES (?1, ?2)",
+                params![manufacturer.id, manufacturer.name],
+            )?;
+            Ok(())
+        })?;
+        Ok(manufacturer)
+    }
+
+    /// All manufacturers.
+    pub fn manufacturers(&self) -> Result<Vec<Manufacturer>, RegistrarError> {
+        let connection = self.lock();
+        let mut statement = connection.prepare("SELECT id, name FROM manufacturer ORDER BY id")?;
+        let found = statement
+            .query_map([], |row| {
+                Ok(Manufacturer {
+                    id: row.get(0)?,
+                    name: row.get(1)?,
+                })
+            })?
+            .collect::<Result<_, _>>()?;
+        Ok(found)
+    }
+
+    /// Removes a manufacturer with all its certificates: its TPMs cannot register any more.
+    pub fn delete_manufacturer(&self, id: &str) -> Result<(), RegistrarError> {
+        self.delete(
+            "manufacturer",
+            "DELETE FROM manufacturer WHERE id = ?1",
+            &id.to_ascii_lowercase(),
+        )
+    }
+
+    /// Adds a certificate of a manufacturer's certification authority, DER.
+    pub fn add_certificate(
+        &self,
+        manufacturer: &str,
+        kind: CaKind,
+        der: &[u8],
+    ) -> Result<StoredCertificate, RegistrarError> {
+        let certificate = Certificate::from_der(der)?;
+        let stored = StoredCertificate {
+            digest: certificate.digest().to_string(),
+            manufacturer: manufacturer.to_ascii_lowercase(),
+            kind,
+        };
+        let kind = match kind {
+            CaKind::Root => "root",
+            CaKind::Intermediate => "intermediate",
+        };
+        self.change("certificate", |transaction| {
+            known_manufacturer(transaction, &stored.manufacturer)?;
+            transaction.execute(
+                "INSERT INTO ca_certificate (digest, manufacturer, kind, der)
+                 VALUES (?1, ?2, ?3, ?4)",
+                params![stored.digest, stored.manufacturer, kind, der],
+            )?;
+            Ok(())
+        })?;
+        Ok(stored)
+    }
+
+    /// Removes a certificate by its digest.
+    pub fn delete_certificate(&self, digest: &str) -> Result<(), RegistrarError> {
+        self.delete(
+            "certificate",
+            "DELETE FROM ca_certificate WHERE digest = ?1",
+            digest,
+        )
+    }
+
+    /// Adds a revocation list of a manufacturer, DER.
+    pub fn add_revocation_list(
+        &self,
+        manufacturer: &str,
+        der: &[u8],
+    ) -> Result<String, RegistrarError> {
+        RevocationList::from_der(der)?;
+        let digest = HashAlg::Sha256.hash(&[der]).to_string();
+        let manufacturer = manufacturer.to_ascii_lowercase();
+        self.change("revocation list", |transaction| {
+            known_manufacturer(transaction, &manufacturer)?;
+            transaction.execute(
+                "INSERT INTO revocation_list (digest, manufacturer, der) VALUES (?1, ?2, ?3)",
+                params![digest, manufacturer, der],
+            )?;
+            Ok(())
+        })?;
+        Ok(digest)
+    }
+
+    /// Removes a revocation list by its digest, when a newer one has taken its place.
+    pub fn delete_revocation_list(&self, digest: &str) -> Result<(), RegistrarError> {
+        self.delete(
+            "revocation list",
+            "DELETE FROM revocation_list WHERE digest = ?1",
+            digest,
+        )
+    }
+
+    /// Everything that decides about EK certificates.
+    pub fn trust_store(&self) -> Result<TrustStore, RegistrarError> {
+        let connection = self.lock();
+        let mut store = TrustStore::new();
+        let mut statement =
+            connection.prepare("SELECT manufacturer, kind, der FROM ca_certificate")?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            let (manufacturer, kind, der): (String, String, Vec<u8>) =
+                (row.get(0)?, row.get(1)?, row.get(2)?);
+            match kind.as_str() {
+                "root" => store.add_root(&manufacturer, &der)?,
+                _ => store.add_intermediate(&der)?,
+            }
+        }
+        let mut statement = connection.prepare("SELECT der FROM revocation_list")?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            store.add_revocation_list(&row.get::<_, Vec<u8>>(0)?)?;
+        }
+        Ok(store)
+    }
+
+    /// Validates an EK certificate with the certificates and lists kept here.
+    pub fn validate_ek(
+        &self,
+        certificate: &[u8],
+        chain: &[Vec<u8>],
+        now: Timestamp,
+    ) -> Result<EkIdentity, RegistrarError> {
+        Ok(self.trust_store()?.validate_ek(certificate, chain, now)?)
+    }
+
+    fn delete(
+        &self,
+        kind: &'static str,
+        statement: &str,
+        name: &str,
+    ) -> Result<(), RegistrarError> {
+        self.change(kind, |transaction| {
+            let removed = transaction.execute(statement, [name])?;
+            found(kind, name, removed)
+        })
+    }
+}
+
+impl std::fmt::Debug for Registrar {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Registrar")
+    }
+}
+
+const WORKER: &str =
+    "id, name, ak_public, ek_public, ek_certificate, tls_key, os, address, registered";
+
+fn found(kind: &'static str, name: &str, rows: usize) -> Result<(), RegistrarError> {
+    if rows == 0 {
+        return Err(RegistrarError::NotFound {
+            kind,
+            name: name.to_owned(),
+        });
+    }
+    Ok(())
+}
+
+fn known_manufacturer(transaction: &Transaction<'_>, id: &str) -> Result<(), RegistrarError> {
+    let known = transaction
+        .query_row("SELECT 1 FROM manufacturer WHERE id = ?1", [id], |_| Ok(()))
+        .optional()?;
+    found("manufacturer", id, usize::from(known.is_some()))
+}
+
+fn exists(kind: &'static str, error: RegistrarError) -> RegistrarError {
+    match &error {
+        RegistrarError::Database(DatabaseError::Sqlite(sqlite))
+            if matches!(
+                sqlite.sqlite_extended_error_code(),
+                Some(
+                    rusqlite::ffi::SQLITE_CONSTRAINT_UNIQUE
+                        | rusqlite::ffi::SQLITE_CONSTRAINT_PRIMARYKEY
+                )
+            ) =>
+        {
+            RegistrarError::Exists { kind }
+        }
+        _ => error,
+    }
+}
+
+fn tenant_from(row: &Row<'_>) -> rusqlite::Result<Result<Tenant, ()>> {
+    let id: String = row.get(0)?;
+    let Ok(id) = id.parse() else {
+        return Ok(Err(()));
+    };
+    Ok(Ok(Tenant {
+        id,
+        name: row.get(1)?,
+        key_id: row.get(2)?,
+        public_key: row.get(3)?,
+        created: Timestamp::from_millis(row.get(4)?),
+    }))
+}
+
+fn worker_from(row: &Row<'_>) -> rusqlite::Result<Result<Worker, ()>> {
+    let id: String = row.get(0)?;
+    let Ok(id) = id.parse() else {
+        return Ok(Err(()));
+    };
+    Ok(Ok(Worker {
+        id,
+        registered: Timestamp::from_millis(row.get(8)?),
+        with: NewWorker {
+            name: row.get(1)?,
+            ak_public: row.get(2)?,
+            ek_public: row.get(3)?,
+            ek_certificate: row.get(4)?,
+            tls_key: row.get(5)?,
+            os: row.get(6)?,
+            address: row.get(7)?,
+        },
+    }))
+}

@@ -1,0 +1,11 @@
+//! Appraisal of evidence: quote, measurement log, reference values, and what follows for worker and pod.
+
+mod appraise;
+mod node;
+mod pods;
+mod store;
+
+pub use appraise::{Appraisal, Policy, appraise_worker, check_boot};
+pub use node::{Node, Pod, PodContainer, Worker};
+pub use pods::appraise_pod;
+pub use store::{Outcome, PodStatus, StoreError, Trust, VerifierStore, WorkerStatus};

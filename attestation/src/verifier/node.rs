@@ -1,0 +1,115 @@
+//! What the verifier knows of a worker and its pods.
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::digest::{Digest, HashAlg};
+use crate::evidence::{Nonce, PodClaim};
+use crate::ima::{ContainerId, Cursor, Ledger, PodUid};
+use crate::protocol::EvidenceRequest;
+use crate::reference::ContainerImage;
+use crate::tpm::pcr::{BOOT_PCRS, IMA_PCR};
+use crate::tpm::{PcrSelection, Public};
+
+/// A registered worker.
+#[derive(Clone, Debug)]
+pub struct Worker {
+    /// Its identifier.
+    pub id: Uuid,
+    /// Its host name.
+    pub name: String,
+    /// Its operating system.
+    pub os: String,
+    /// Its attestation key.
+    pub ak: Public,
+}
+
+/// One container of a pod, of any kind: init, regular, sidecar, ephemeral.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PodContainer {
+    /// Its name.
+    pub name: String,
+    /// The name of the image it was made from, for people.
+    pub image: String,
+    /// The digest of that image.
+    pub digest: Digest,
+    /// Its identifier in the container runtime, once it runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<ContainerId>,
+}
+
+/// A pod.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Pod {
+    /// Its identifier.
+    pub uid: PodUid,
+    /// Its namespace.
+    pub namespace: String,
+    /// Its name.
+    pub name: String,
+    /// Its owner.
+    pub tenant: Uuid,
+    /// The worker it runs on.
+    pub worker: String,
+    /// All its containers.
+    pub containers: Vec<PodContainer>,
+}
+
+impl Pod {
+    /// As evidence names it.
+    pub fn claim(&self) -> PodClaim {
+        PodClaim {
+            uid: self.uid,
+            namespace: self.namespace.clone(),
+            name: self.name.clone(),
+        }
+    }
+
+    /// Its containers with their images, as the reference values judge them.
+    pub fn images(&self) -> Vec<ContainerImage> {
+        self.containers
+            .iter()
+            .map(|container| ContainerImage {
+                container: container.id,
+                name: container.image.clone(),
+                digest: container.digest,
+            })
+            .collect()
+    }
+
+    /// Its namespace and name.
+    pub fn label(&self) -> String {
+        format!("{}/{}", self.namespace, self.name)
+    }
+}
+
+/// How far a worker's log has been verified, and what it showed.
+#[derive(Clone, Debug, Default)]
+pub struct Node {
+    /// Where the log is taken up; none before the first attestation.
+    pub cursor: Option<Cursor>,
+    /// What host, runtime and pods ran since the boot.
+    pub ledger: Ledger,
+}
+
+impl Node {
+    /// The request for the evidence that comes next; the verifier chooses registers and bank.
+    pub fn request(
+        &self,
+        worker: Uuid,
+        nonce: Nonce,
+        pod: Option<&Pod>,
+        bank: HashAlg,
+    ) -> EvidenceRequest {
+        EvidenceRequest {
+            nonce,
+            worker,
+            pod: pod.map(Pod::claim),
+            tenant: pod.map(|pod| pod.tenant),
+            first_entry: self.cursor.as_ref().map_or(0, |cursor| cursor.next_entry),
+            selection: PcrSelection::of(bank, BOOT_PCRS.into_iter().chain([IMA_PCR])),
+        }
+    }
+}

@@ -1,0 +1,484 @@
+//! The verifier's durable state: cursors, ledgers, and the trust in workers and pods.
+//!
+//! One SQLite database in write-ahead mode with full synchronisation; every change is one transaction,
+//! so that a loss of power leaves the state before it or after it.
+
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::appraise::Appraisal;
+use super::node::{Node, Pod};
+use crate::clock::Timestamp;
+use crate::ima::{Ledger, PodUid};
+
+/// The form of the tables; each migration leads from one to the next.
+const MIGRATIONS: &[&str] = &["
+CREATE TABLE worker (
+    id TEXT PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    address TEXT NOT NULL,
+    trust TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    checked INTEGER NOT NULL,
+    cursor TEXT
+) STRICT;
+CREATE TABLE ledger (
+    worker TEXT NOT NULL REFERENCES worker(id) ON DELETE CASCADE,
+    part INTEGER NOT NULL,
+    bytes BLOB NOT NULL,
+    PRIMARY KEY (worker, part)
+) STRICT;
+CREATE TABLE pod (
+    uid TEXT PRIMARY KEY,
+    worker TEXT NOT NULL,
+    description TEXT NOT NULL,
+    trust TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    checked INTEGER NOT NULL,
+    token TEXT NOT NULL DEFAULT ''
+) STRICT;
+CREATE INDEX pod_worker ON pod(worker);
+"];
+
+/// Beyond this many parts a ledger is written anew as one.
+const PARTS: i64 = 64;
+
+/// Why the state could not be read or written.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The database.
+    #[error("the verifier's database: {0}")]
+    Database(#[from] rusqlite::Error),
+    /// What is in it.
+    #[error("the verifier's database holds a {0} that cannot be read")]
+    Content(&'static str),
+    /// Nothing of that name.
+    #[error("there is no {kind} `{name}`")]
+    NotFound {
+        /// What.
+        kind: &'static str,
+        /// Which.
+        name: String,
+    },
+    /// Another worker or pod has the name.
+    #[error("{0}")]
+    Conflict(String),
+    /// A database of a later version.
+    #[error("the verifier's database is of version {0}, newer than this program")]
+    TooNew(i64),
+}
+
+/// Whether something is trusted. Nothing is, until it was proven.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Trust {
+    /// Not proven yet.
+    Unknown,
+    /// Proven, and not refuted since.
+    Trusted,
+    /// Refuted.
+    Untrusted,
+}
+
+impl Trust {
+    /// The word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Trust::Unknown => "unknown",
+            Trust::Trusted => "trusted",
+            Trust::Untrusted => "untrusted",
+        }
+    }
+
+    fn parse(name: &str) -> Result<Self, StoreError> {
+        [Trust::Unknown, Trust::Trusted, Trust::Untrusted]
+            .into_iter()
+            .find(|trust| trust.name() == name)
+            .ok_or(StoreError::Content("trust"))
+    }
+}
+
+/// A worker as the verifier sees it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkerStatus {
+    /// Its identifier.
+    pub id: Uuid,
+    /// Its name.
+    pub name: String,
+    /// Where its agent listens.
+    pub address: String,
+    /// Whether it is trusted.
+    pub trust: Trust,
+    /// Why.
+    pub reason: String,
+    /// When that was decided.
+    pub checked: Timestamp,
+}
+
+/// A pod as the verifier sees it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PodStatus {
+    /// The pod.
+    pub pod: Pod,
+    /// Whether it is trusted.
+    pub trust: Trust,
+    /// Why.
+    pub reason: String,
+    /// When that was decided.
+    pub checked: Timestamp,
+    /// The last result as a signed token; empty before the first.
+    pub token: String,
+}
+
+/// The outcome for one pod.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The pod.
+    pub uid: PodUid,
+    /// Whether it is trusted.
+    pub trust: Trust,
+    /// Why.
+    pub reason: String,
+    /// The signed result.
+    pub token: String,
+}
+
+/// The database.
+pub struct VerifierStore(Connection);
+
+impl VerifierStore {
+    /// Opens or makes the database in a file.
+    pub fn open(path: &Path) -> Result<Self, StoreError> {
+        Self::prepare(Connection::open(path)?)
+    }
+
+    /// A database that is gone with the process.
+    pub fn in_memory() -> Result<Self, StoreError> {
+        Self::prepare(Connection::open_in_memory()?)
+    }
+
+    fn prepare(mut connection: Connection) -> Result<Self, StoreError> {
+        connection.busy_timeout(Duration::from_secs(5))?;
+        connection.pragma_update(None, "journal_mode", "wal")?;
+        connection.pragma_update(None, "synchronous", "full")?;
+        connection.pragma_update(None, "foreign_keys", "on")?;
+        let version: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+        let known = MIGRATIONS.len() as i64;
+        if version > known {
+            return Err(StoreError::TooNew(version));
+        }
+        let transaction = connection.transaction()?;
+        for migration in MIGRATIONS
+            .iter()
+            .skip(usize::try_from(version).unwrap_or(0))
+        {
+            transaction.execute_batch(migration)?;
+        }
+        transaction.pragma_update(None, "user_version", known)?;
+        transaction.commit()?;
+        Ok(VerifierStore(connection))
+    }
+
+    /// Takes in a registered worker: unknown until attested. A new registration of the same worker
+    /// starts over.
+    pub fn admit(
+        &mut self,
+        id: Uuid,
+        name: &str,
+        address: &str,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let transaction = self.0.transaction()?;
+        transaction.execute(
+            "DELETE FROM worker WHERE id = ?1 OR name = ?2",
+            params![id.to_string(), name],
+        )?;
+        transaction.execute(
+            "INSERT INTO worker VALUES (?1, ?2, ?3, 'unknown', 'registered, not yet attested', ?4, NULL)",
+            params![id.to_string(), name, address, now.millis()],
+        )?;
+        transaction.execute(
+            "UPDATE pod SET trust = 'unknown', reason = 'its worker was registered anew', token = ''
+             WHERE worker = ?1",
+            [name],
+        )?;
+        Ok(transaction.commit()?)
+    }
+
+    /// Forgets a worker and its pods.
+    pub fn remove_worker(&mut self, name: &str) -> Result<(), StoreError> {
+        let transaction = self.0.transaction()?;
+        transaction.execute("DELETE FROM worker WHERE name = ?1", [name])?;
+        transaction.execute("DELETE FROM pod WHERE worker = ?1", [name])?;
+        Ok(transaction.commit()?)
+    }
+
+    /// All workers.
+    pub fn workers(&self) -> Result<Vec<WorkerStatus>, StoreError> {
+        let mut statement = self.0.prepare(
+            "SELECT id, name, address, trust, reason, checked FROM worker ORDER BY name",
+        )?;
+        let mut rows = statement.query([])?;
+        let mut workers = Vec::new();
+        while let Some(row) = rows.next()? {
+            let (id, trust): (String, String) = (row.get(0)?, row.get(3)?);
+            workers.push(WorkerStatus {
+                id: id.parse().map_err(|_| StoreError::Content("worker"))?,
+                name: row.get(1)?,
+                address: row.get(2)?,
+                trust: Trust::parse(&trust)?,
+                reason: row.get(4)?,
+                checked: Timestamp::from_millis(row.get(5)?),
+            });
+        }
+        Ok(workers)
+    }
+
+    /// One worker.
+    pub fn worker(&self, name: &str) -> Result<WorkerStatus, StoreError> {
+        let found = self
+            .workers()?
+            .into_iter()
+            .find(|worker| worker.name == name);
+        found.ok_or_else(|| StoreError::NotFound {
+            kind: "worker",
+            name: name.to_owned(),
+        })
+    }
+
+    /// How far a worker's log has been verified.
+    pub fn node(&self, id: Uuid) -> Result<Node, StoreError> {
+        let id = id.to_string();
+        let cursor: Option<String> = self
+            .0
+            .query_row("SELECT cursor FROM worker WHERE id = ?1", [&id], |row| {
+                row.get(0)
+            })
+            .optional()?
+            .flatten();
+        let cursor = match cursor {
+            None => None,
+            Some(text) => {
+                Some(serde_json::from_str(&text).map_err(|_| StoreError::Content("cursor"))?)
+            }
+        };
+        let mut ledger = Ledger::new();
+        let mut statement = self
+            .0
+            .prepare("SELECT bytes FROM ledger WHERE worker = ?1 ORDER BY part")?;
+        let mut rows = statement.query([&id])?;
+        while let Some(row) = rows.next()? {
+            let bytes: Vec<u8> = row.get(0)?;
+            let part = Ledger::from_bytes(&bytes).map_err(|_| StoreError::Content("ledger"))?;
+            ledger.absorb(&part);
+        }
+        Ok(Node { cursor, ledger })
+    }
+
+    /// Declares a pod: unknown until attested. What it consists of may be completed later, but it
+    /// cannot be moved, nor given to another owner.
+    pub fn declare_pod(&mut self, pod: &Pod, now: Timestamp) -> Result<(), StoreError> {
+        let description =
+            serde_json::to_string(pod).map_err(|_| StoreError::Content("description"))?;
+        let transaction = self.0.transaction()?;
+        let known: Option<String> = transaction
+            .query_row(
+                "SELECT description FROM pod WHERE uid = ?1",
+                [pod.uid.to_string()],
+                |row| row.get(0),
+            )
+            .optional()?;
+        if let Some(known) = known {
+            let known: Pod =
+                serde_json::from_str(&known).map_err(|_| StoreError::Content("description"))?;
+            if known.claim() != pod.claim() || known.worker != pod.worker {
+                return Err(StoreError::Conflict(format!(
+                    "pod `{}` is known with another name, owner or worker",
+                    pod.uid
+                )));
+            }
+        }
+        transaction.execute(
+            "INSERT INTO pod (uid, worker, description, trust, reason, checked)
+             VALUES (?1, ?2, ?3, 'unknown', 'declared, not yet attested', ?4)
+             ON CONFLICT (uid) DO UPDATE SET description = ?3",
+            params![pod.uid.to_string(), pod.worker, description, now.millis()],
+        )?;
+        Ok(transaction.commit()?)
+    }
+
+    /// Forgets a pod that is gone.
+    pub fn remove_pod(&mut self, uid: PodUid) -> Result<(), StoreError> {
+        let removed = self
+            .0
+            .execute("DELETE FROM pod WHERE uid = ?1", [uid.to_string()])?;
+        if removed == 0 {
+            return Err(StoreError::NotFound {
+                kind: "pod",
+                name: uid.to_string(),
+            });
+        }
+        Ok(())
+    }
+
+    /// All pods, or those of one worker.
+    pub fn pods(&self, worker: Option<&str>) -> Result<Vec<PodStatus>, StoreError> {
+        let mut statement = self.0.prepare(
+            "SELECT description, trust, reason, checked, token FROM pod
+             WHERE ?1 IS NULL OR worker = ?1 ORDER BY uid",
+        )?;
+        let mut rows = statement.query([worker])?;
+        let mut pods = Vec::new();
+        while let Some(row) = rows.next()? {
+            let (description, trust): (String, String) = (row.get(0)?, row.get(1)?);
+            pods.push(PodStatus {
+                pod: serde_json::from_str(&description)
+                    .map_err(|_| StoreError::Content("description"))?,
+                trust: Trust::parse(&trust)?,
+                reason: row.get(2)?,
+                checked: Timestamp::from_millis(row.get(3)?),
+                token: row.get(4)?,
+            });
+        }
+        Ok(pods)
+    }
+
+    /// One pod, by its identifier and nothing else.
+    pub fn pod(&self, uid: PodUid) -> Result<PodStatus, StoreError> {
+        let found = self
+            .pods(None)?
+            .into_iter()
+            .find(|status| status.pod.uid == uid);
+        found.ok_or_else(|| StoreError::NotFound {
+            kind: "pod",
+            name: uid.to_string(),
+        })
+    }
+
+    /// Commits a successful appraisal: the cursor, what was learned, and the trust, all or nothing.
+    pub fn commit(
+        &mut self,
+        worker: Uuid,
+        appraisal: &Appraisal,
+        outcomes: &[Outcome],
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let id = worker.to_string();
+        let cursor =
+            serde_json::to_string(&appraisal.cursor).map_err(|_| StoreError::Content("cursor"))?;
+        let transaction = self.0.transaction()?;
+        let changed = transaction.execute(
+            "UPDATE worker SET cursor = ?2, trust = 'trusted', reason = ?3, checked = ?4
+             WHERE id = ?1 AND trust <> 'untrusted'",
+            params![id, cursor, "attested", now.millis()],
+        )?;
+        if changed != 1 {
+            return Err(StoreError::Conflict(
+                "the worker was removed or distrusted meanwhile".to_owned(),
+            ));
+        }
+        if !appraisal.keeps_ledger {
+            transaction.execute("DELETE FROM ledger WHERE worker = ?1", [&id])?;
+        }
+        if appraisal.rebooted {
+            transaction.execute(
+                "UPDATE pod SET trust = 'unknown', reason = 'its worker was booted', token = ''
+                 WHERE worker = (SELECT name FROM worker WHERE id = ?1)",
+                [&id],
+            )?;
+        }
+        append(&transaction, &id, &appraisal.delta)?;
+        for outcome in outcomes {
+            conclude(&transaction, outcome, now)?;
+        }
+        Ok(transaction.commit()?)
+    }
+
+    /// Records the outcome for a pod alone.
+    pub fn conclude_pod(&mut self, outcome: &Outcome, now: Timestamp) -> Result<(), StoreError> {
+        let transaction = self.0.transaction()?;
+        conclude(&transaction, outcome, now)?;
+        Ok(transaction.commit()?)
+    }
+
+    /// Distrusts a worker and every pod on it.
+    pub fn distrust_worker(
+        &mut self,
+        worker: Uuid,
+        reason: &str,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let id = worker.to_string();
+        let transaction = self.0.transaction()?;
+        transaction.execute(
+            "UPDATE worker SET trust = 'untrusted', reason = ?2, checked = ?3 WHERE id = ?1",
+            params![id, reason, now.millis()],
+        )?;
+        transaction.execute(
+            "UPDATE pod SET trust = 'untrusted', reason = ?2, checked = ?3, token = ''
+             WHERE worker = (SELECT name FROM worker WHERE id = ?1)",
+            params![
+                id,
+                format!("its worker is untrusted: {reason}"),
+                now.millis()
+            ],
+        )?;
+        Ok(transaction.commit()?)
+    }
+}
+
+fn conclude(
+    transaction: &Transaction<'_>,
+    outcome: &Outcome,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    transaction.execute(
+        "UPDATE pod SET trust = ?2, reason = ?3, checked = ?4, token = ?5 WHERE uid = ?1",
+        params![
+            outcome.uid.to_string(),
+            outcome.trust.name(),
+            outcome.reason,
+            now.millis(),
+            outcome.token
+        ],
+    )?;
+    Ok(())
+}
+
+/// Appends what is new; from time to time the parts become one again.
+fn append(transaction: &Transaction<'_>, id: &str, delta: &Ledger) -> Result<(), StoreError> {
+    if delta.is_empty() {
+        return Ok(());
+    }
+    let parts: i64 = transaction.query_row(
+        "SELECT COUNT(*) FROM ledger WHERE worker = ?1",
+        [id],
+        |row| row.get(0),
+    )?;
+    let mut whole = Ledger::new();
+    let (part, bytes) = if parts < PARTS {
+        (parts, delta.to_bytes())
+    } else {
+        let mut statement = transaction.prepare("SELECT bytes FROM ledger WHERE worker = ?1")?;
+        let mut rows = statement.query([id])?;
+        while let Some(row) = rows.next()? {
+            let bytes: Vec<u8> = row.get(0)?;
+            let part = Ledger::from_bytes(&bytes).map_err(|_| StoreError::Content("ledger"))?;
+            whole.absorb(&part);
+        }
+        whole.absorb(delta);
+        (0, whole.to_bytes())
+    };
+    if parts >= PARTS {
+        transaction.execute("DELETE FROM ledger WHERE worker = ?1", [id])?;
+    }
+    transaction.execute(
+        "INSERT INTO ledger VALUES (?1, ?2, ?3)",
+        params![id, part, bytes],
+    )?;
+    Ok(())
+}

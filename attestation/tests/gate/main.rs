@@ -1,0 +1,18 @@
+//! The gate and the agent from end to end, over mutual TLS.
+//!
+//! Without the feature `tpm` the TPMs are emulated; with it they are `swtpm` processes behind libtss2.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "helpers of tests fail as tests do: by panicking"
+)]
+
+mod attacks;
+mod common;
+#[cfg(feature = "tpm")]
+mod demo;
+mod faults;
+mod protocols;

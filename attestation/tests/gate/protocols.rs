@@ -1,0 +1,200 @@
+//! The protocols from end to end: real gate, real agent, mutual TLS.
+
+use crate::common::{World, ask, content};
+use hyper::{Method, StatusCode};
+use locus_attestation::evidence::Nonce;
+use locus_attestation::evidence::request::{Request, sign};
+use locus_attestation::net::{Client, Role};
+use locus_attestation::verifier::{Pod, Trust};
+use serde_json::Value;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_worker_is_registered_and_its_pod_attested_incrementally() {
+    let world = World::new().await;
+    let mut worker = world.registered("worker").await;
+    assert_eq!(
+        world.trust("worker"),
+        Trust::Unknown,
+        "registered is not attested"
+    );
+    let pod = world.healthy_pod(&mut worker, "redis").await;
+    assert_eq!(
+        world.status(&pod).trust,
+        Trust::Unknown,
+        "a new pod is not trusted"
+    );
+    let (status, answer) = world.attest(&pod).await;
+    assert_eq!(status, StatusCode::OK, "{answer}");
+    assert_eq!(answer["trust"], "trusted");
+    assert_eq!(world.trust("worker"), Trust::Trusted);
+    assert_eq!(answer["token"].as_str().unwrap().split('.').count(), 3);
+    // Nothing new is no failure, and something new is all that is sent.
+    for _ in 0..2 {
+        assert_eq!(world.attest(&pod).await.0, StatusCode::OK);
+    }
+    worker.run(&pod, content("libc"), "/lib/libc.so");
+    let (status, answer) = world.attest(&pod).await;
+    assert_eq!(status, StatusCode::OK, "{answer}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_unknown_file_condemns_the_pod_and_not_its_worker() {
+    let world = World::new().await;
+    let mut worker = world.registered("worker").await;
+    let good = world.healthy_pod(&mut worker, "good").await;
+    let bad = world.healthy_pod(&mut worker, "bad").await;
+    worker.run(&bad, content("miner"), "/tmp/miner");
+    let reason = world.refused(&bad, "pod-untrusted").await;
+    assert!(reason.contains("/tmp/miner"), "{reason}");
+    assert_eq!(world.status(&bad).trust, Trust::Untrusted);
+    let (status, answer) = world.attest(&good).await;
+    assert_eq!(status, StatusCode::OK, "{answer}");
+    assert_eq!(world.trust("worker"), Trust::Trusted);
+    world.refused(&bad, "pod-untrusted").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_quote_judges_all_pods_of_a_worker() {
+    let world = World::new().await;
+    let mut worker = world.registered("worker").await;
+    let good = world.healthy_pod(&mut worker, "good").await;
+    let bad = world.healthy_pod(&mut worker, "bad").await;
+    worker.run(&bad, content("miner"), "/tmp/miner");
+    let path = "/v1/verifier/workers/worker/attest";
+    let (status, answer) = world.operate(Method::POST, path, Value::Null).await;
+    assert_eq!(status, StatusCode::OK, "{answer}");
+    assert_eq!(answer["worker"]["trust"], "trusted");
+    assert_eq!(world.status(&good).trust, Trust::Trusted);
+    assert_eq!(world.status(&bad).trust, Trust::Untrusted);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_agent_survives_a_restart_with_the_same_key_and_certificate() {
+    let world = World::new().await;
+    let mut worker = world.registered("worker").await;
+    let pod = world.healthy_pod(&mut worker, "redis").await;
+    assert_eq!(world.attest(&pod).await.0, StatusCode::OK);
+    worker.kill().await;
+    let (status, answer) = world.attest(&pod).await;
+    assert_eq!(status, StatusCode::BAD_GATEWAY, "{answer}");
+    assert_eq!(answer["effect"], "inconclusive");
+    worker.start().await;
+    // Its address changed; in a cluster it is that of a service. Registered anew, it is the same worker.
+    let (status, answer) = world.register(&worker).await;
+    assert_eq!(status, StatusCode::OK, "{answer}");
+    let (status, answer) = world.attest(&pod).await;
+    assert_eq!(status, StatusCode::OK, "{answer}");
+}
+
+fn signed(world: &World, pod: &Pod, method: Method) -> (String, Vec<(&'static str, String)>) {
+    let target = match method {
+        Method::POST => format!("/v1/tenants/Tenant-76/pods/{}/attest", pod.uid),
+        _ => format!("/v1/tenants/Tenant-76/pods/{}", pod.uid),
+    };
+    let request = Request {
+        method: method.as_str(),
+        target: &target,
+        body: &[],
+    };
+    let nonce = Nonce::random().unwrap();
+    let headers = sign(&world.tenant_key(), request, &nonce, world.now(), 60);
+    let headers = vec![
+        ("content-digest", headers.content_digest),
+        ("signature-input", headers.signature_input),
+        ("signature", headers.signature),
+    ];
+    (target, headers)
+}
+
+async fn send(
+    client: &Client,
+    method: Method,
+    target: &str,
+    headers: &[(&'static str, String)],
+) -> (StatusCode, Value) {
+    let headers: Vec<(&str, &str)> = headers.iter().map(|(n, v)| (*n, v.as_str())).collect();
+    let (status, body) = client
+        .exchange(method, target, &headers, Vec::new())
+        .await
+        .unwrap();
+    (status, serde_json::from_slice(&body).unwrap_or(Value::Null))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_tenant_attests_its_own_pods_with_signed_requests_and_no_others() {
+    let world = World::new().await;
+    // Requests signed before the gate's start could be replays of what it has forgotten.
+    world.later(120_000);
+    let mut worker = world.registered("worker").await;
+    let own = world.healthy_pod(&mut worker, "own").await;
+    let mut foreign = world.pod("worker", "foreign");
+    foreign.tenant = uuid::Uuid::new_v4();
+    world.declare(&foreign).await;
+    let tenant = world.client(Role::Tenant, "tenant-76");
+    let (target, headers) = signed(&world, &own, Method::POST);
+    let (status, answer) = send(&tenant, Method::POST, &target, &headers).await;
+    assert_eq!(status, StatusCode::OK, "{answer}");
+    let (status, _) = send(&tenant, Method::POST, &target, &headers).await;
+    assert_eq!(status, StatusCode::UNAUTHORIZED, "a request is good once");
+    let (target, headers) = signed(&world, &own, Method::GET);
+    let (status, _) = send(&tenant, Method::POST, &target, &headers).await;
+    assert_ne!(status, StatusCode::OK, "the method is signed");
+    let (target, headers) = signed(&world, &foreign, Method::POST);
+    let (status, answer) = send(&tenant, Method::POST, &target, &headers).await;
+    assert_eq!(status, StatusCode::NOT_FOUND, "{answer}");
+    let (status, _) = send(&tenant, Method::POST, &target, &[]).await;
+    assert_eq!(status, StatusCode::UNAUTHORIZED, "unsigned");
+    let (_, headers) = signed(&world, &own, Method::POST);
+    let (status, _) = send(&tenant, Method::POST, &target, &headers).await;
+    assert_eq!(status, StatusCode::UNAUTHORIZED, "signed for another pod");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn certificates_are_rotated_and_the_old_ones_replaced() {
+    let world = World::new().await;
+    let mut worker = world.registered("worker").await;
+    let pod = world.healthy_pod(&mut worker, "redis").await;
+    assert_eq!(world.attest(&pod).await.0, StatusCode::OK);
+    let before = std::fs::read_to_string(worker.state.join("registered.json")).unwrap();
+    let path = "/v1/registrations/worker/rotate";
+    let (status, answer) = world.operate(Method::POST, path, Value::Null).await;
+    assert_eq!(status, StatusCode::NO_CONTENT, "{answer}");
+    let after = std::fs::read_to_string(worker.state.join("registered.json")).unwrap();
+    assert_ne!(before, after);
+    assert_eq!(world.attest(&pod).await.0, StatusCode::OK);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn health_metrics_and_the_document_are_served() {
+    let world = World::new().await;
+    let operator = world.operator();
+    for path in ["/healthz", "/readyz", "/metrics"] {
+        let (status, _) = operator
+            .exchange(Method::GET, path, &[], Vec::new())
+            .await
+            .unwrap();
+        assert_eq!(status, StatusCode::OK, "{path}");
+    }
+    let (_, document) = ask(&operator, Method::GET, "/openapi.json", Value::Null).await;
+    let paths = document["paths"].as_object().unwrap();
+    for path in [
+        "/v1/registrations",
+        "/v1/verifier/pods/{uid}/attest",
+        "/v1/tenants",
+        "/metrics",
+    ] {
+        assert!(paths.contains_key(path), "{path}");
+    }
+    let operations = paths
+        .values()
+        .flat_map(|item| item.as_object().unwrap().values());
+    let ids: std::collections::BTreeSet<&str> = operations
+        .clone()
+        .map(|o| o["operationId"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        ids.len(),
+        operations.count(),
+        "operation identifiers are unique"
+    );
+}

@@ -1,0 +1,179 @@
+//! The registrar's database: what it keeps, what it refuses, and that a crash loses nothing.
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test fails by panicking, in its helpers too"
+)]
+
+use locus_attestation::clock::Timestamp;
+use locus_attestation::evidence::jws::{TokenKey, public_key_to_pem};
+use locus_attestation::registrar::api::{ROUTES, status_of};
+use locus_attestation::registrar::{CaKind, NewWorker, Registrar, RegistrarError};
+use uuid::Uuid;
+
+const NOW: Timestamp = Timestamp::from_secs(1_800_000_000);
+
+fn pem() -> String {
+    public_key_to_pem(&TokenKey::generate().unwrap().public()).unwrap()
+}
+
+fn worker(name: &str, number: u8) -> NewWorker {
+    NewWorker {
+        name: name.to_owned(),
+        ak_public: vec![number; 40],
+        ek_public: vec![number; 50],
+        ek_certificate: vec![number; 60],
+        tls_key: None,
+        os: "debian-12".to_owned(),
+        address: "127.0.0.1:9000".to_owned(),
+    }
+}
+
+#[test]
+fn tenants_have_one_name_and_one_key() {
+    let registrar = Registrar::in_memory().unwrap();
+    let key = pem();
+    let tenant = registrar.create_tenant("shop", &key, NOW).unwrap();
+    assert_eq!(
+        registrar.tenant_by_name("shop").unwrap(),
+        Some(tenant.clone())
+    );
+    assert_eq!(
+        registrar.tenant_by_key(&tenant.key_id).unwrap(),
+        Some(tenant.clone())
+    );
+    assert_eq!(registrar.tenant(tenant.id).unwrap(), Some(tenant.clone()));
+    for (name, key) in [("shop", pem()), ("other", key)] {
+        let error = registrar.create_tenant(name, &key, NOW).unwrap_err();
+        assert!(matches!(error, RegistrarError::Exists { kind: "tenant" }));
+        assert_eq!(status_of(&error), 409);
+    }
+    assert!(matches!(
+        registrar.create_tenant("x", "no key", NOW),
+        Err(RegistrarError::Key)
+    ));
+    assert!(registrar.create_tenant("", &pem(), NOW).is_err());
+    assert_eq!(registrar.tenants().unwrap(), [tenant.clone()]);
+    registrar.delete_tenant(tenant.id).unwrap();
+    assert_eq!(
+        status_of(&registrar.delete_tenant(tenant.id).unwrap_err()),
+        404
+    );
+}
+
+#[test]
+fn a_worker_is_its_tpm() {
+    let registrar = Registrar::in_memory().unwrap();
+    let id = Uuid::new_v4();
+    registrar.put_worker(id, worker("w1", 1), NOW).unwrap();
+    // It comes back with a new attestation key.
+    let mut again = worker("w1", 1);
+    again.ak_public = vec![9; 40];
+    registrar.put_worker(id, again.clone(), NOW).unwrap();
+    assert_eq!(registrar.worker_by_name("w1").unwrap().unwrap().with, again);
+    // Another TPM takes its name, its identifier, or its attestation key; its TPM takes another name.
+    let mut stolen_key = worker("w2", 2);
+    stolen_key.ak_public = again.ak_public.clone();
+    let mut renamed = worker("w1", 1);
+    renamed.name = "w3".to_owned();
+    for (id, worker) in [
+        (Uuid::new_v4(), worker("w1", 2)),
+        (id, worker("w2", 2)),
+        (id, worker("w1", 2)),
+        (Uuid::new_v4(), stolen_key),
+        (Uuid::new_v4(), renamed),
+        (Uuid::new_v4(), worker("w1", 1)),
+    ] {
+        assert!(matches!(
+            registrar.put_worker(id, worker, NOW),
+            Err(RegistrarError::Exists { kind: "worker" })
+        ));
+    }
+    assert_eq!(registrar.workers().unwrap().len(), 1);
+    registrar.set_tls_key(id, "sha256:00").unwrap();
+    let found = registrar.worker(id).unwrap().unwrap();
+    assert_eq!(found.with.tls_key.as_deref(), Some("sha256:00"));
+    let json = serde_json::to_string(&found).unwrap();
+    assert_eq!(
+        serde_json::from_str::<locus_attestation::registrar::Worker>(&json).unwrap(),
+        found
+    );
+    registrar.delete_worker(id).unwrap();
+    assert_eq!(registrar.worker(id).unwrap(), None);
+}
+
+#[test]
+fn certificates_belong_to_a_known_manufacturer() {
+    let registrar = Registrar::in_memory().unwrap();
+    let key = rcgen::KeyPair::generate().unwrap();
+    let params = rcgen::CertificateParams::new(Vec::new()).unwrap();
+    let der = params.self_signed(&key).unwrap().der().to_vec();
+    assert!(matches!(
+        registrar.add_certificate("id:1", CaKind::Root, &der),
+        Err(RegistrarError::NotFound { .. })
+    ));
+    registrar
+        .create_manufacturer("ID:49465800", "Infineon")
+        .unwrap();
+    let stored = registrar
+        .add_certificate("id:49465800", CaKind::Root, &der)
+        .unwrap();
+    assert!(matches!(
+        registrar.add_certificate("id:49465800", CaKind::Root, &der),
+        Err(RegistrarError::Exists { .. })
+    ));
+    assert!(
+        registrar
+            .add_certificate("id:49465800", CaKind::Root, b"x")
+            .is_err()
+    );
+    registrar.delete_manufacturer("id:49465800").unwrap();
+    assert!(registrar.manufacturers().unwrap().is_empty());
+    assert!(
+        registrar.delete_certificate(&stored.digest).is_err(),
+        "they went with their manufacturer"
+    );
+}
+
+/// A process that dies is a connection that is never closed: what was acknowledged is there, and
+/// what was not is not.
+#[test]
+fn what_was_acknowledged_survives_a_crash() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("registrar.db");
+    let registrar = Registrar::open(&path).unwrap();
+    registrar
+        .put_worker(Uuid::new_v4(), worker("w1", 1), NOW)
+        .unwrap();
+    // The files as a power loss would leave them, before any clean shutdown.
+    let copy = folder.path().join("after.db");
+    for suffix in ["", "-wal"] {
+        let from = folder.path().join(format!("registrar.db{suffix}"));
+        let to = folder.path().join(format!("after.db{suffix}"));
+        std::fs::copy(from, to).unwrap();
+    }
+    let after = Registrar::open(&copy).unwrap();
+    assert_eq!(after.workers().unwrap().len(), 1);
+    drop(after);
+    // The log cut off at any place: the database opens, with the worker or without, never half.
+    let wal = std::fs::read(folder.path().join("registrar.db-wal")).unwrap();
+    for cut in (0..wal.len()).step_by(wal.len() / 40 + 1) {
+        let folder = tempfile::tempdir().unwrap();
+        let copy = folder.path().join("cut.db");
+        std::fs::copy(&path, &copy).unwrap();
+        std::fs::write(folder.path().join("cut.db-wal"), &wal[..cut]).unwrap();
+        let cut = Registrar::open(&copy).unwrap();
+        assert!(cut.workers().unwrap().len() <= 1);
+    }
+}
+
+#[test]
+fn every_endpoint_has_a_version_and_callers() {
+    for route in ROUTES {
+        assert!(route.path.starts_with("/v1/"), "{}", route.path);
+        assert!(!route.callers.is_empty(), "{}", route.path);
+        let same = ROUTES
+            .iter()
+            .filter(|other| (other.method, other.path) == (route.method, route.path));
+        assert_eq!(same.count(), 1, "{}", route.path);
+    }
+}

@@ -1,0 +1,131 @@
+//! The conformance suite on real software TPMs, through libtss2.
+#![cfg(feature = "tpm")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "helpers of tests fail as tests do: by panicking"
+)]
+
+use locus_attestation::demo::swtpm::{Manufacturer, SoftwareTpm};
+use locus_attestation::digest::HashAlg;
+use locus_attestation::tpm::conformance::check;
+use locus_attestation::tpm::device::quote;
+use locus_attestation::tpm::esapi::EsapiTpm;
+use locus_attestation::tpm::recorded::{RecordedTpm, Recorder};
+use locus_attestation::tpm::{AkKind, EkKind, PcrSelection, Tpm, TpmError, verify_quote};
+
+/// Without swtpm these tests fail, and say what to install.
+fn software_tpm(folder: &tempfile::TempDir) -> SoftwareTpm {
+    let manufacturer = Manufacturer::new(folder.path()).expect("a folder for the manufacturer");
+    manufacturer.make("tpm").expect("a software TPM")
+}
+
+fn open(tpm: &SoftwareTpm) -> EsapiTpm {
+    EsapiTpm::open(&tpm.transport()).expect("the software TPM answers")
+}
+
+#[test]
+fn rsa_and_ecc_endorsement_keys_conform() {
+    let folder = tempfile::tempdir().unwrap();
+    let software = software_tpm(&folder);
+    let mut tpm = open(&software);
+    let properties = tpm.properties().unwrap();
+    assert!(
+        properties.software,
+        "a simulator is recognised: {properties:?}"
+    );
+    assert_eq!(
+        properties.endorsement_kinds,
+        [EkKind::Rsa2048, EkKind::EccP384]
+    );
+    for (ek, ak) in [
+        (EkKind::Rsa2048, AkKind::Rsa2048),
+        (EkKind::Rsa2048, AkKind::EccP256),
+        (EkKind::EccP384, AkKind::EccP256),
+    ] {
+        tpm = check(tpm, ek, ak, |old| {
+            drop(old);
+            Ok(open(&software))
+        })
+        .unwrap_or_else(|error| panic!("{ek:?} {ak:?}: {error}"));
+    }
+    assert_eq!(
+        tpm.endorsement(EkKind::EccP256),
+        Err(TpmError::NoCertificate(EkKind::EccP256))
+    );
+}
+
+#[test]
+fn a_recording_of_a_real_tpm_conforms() {
+    let folder = tempfile::tempdir().unwrap();
+    let software = software_tpm(&folder);
+    let recorder = Recorder::new(open(&software));
+    let recorder = check(recorder, EkKind::Rsa2048, AkKind::Rsa2048, Ok).unwrap();
+    let recording = recorder.finish();
+    let replayed = RecordedTpm::new(recording);
+    let left = check(replayed, EkKind::Rsa2048, AkKind::Rsa2048, Ok).unwrap();
+    assert_eq!(left.left(), 0);
+}
+
+#[test]
+fn a_reboot_is_counted_and_the_attestation_key_survives_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut software = software_tpm(&folder);
+    let selection = PcrSelection::of(HashAlg::Sha256, [10]);
+    let mut tpm = open(&software);
+    let ak = tpm.create_ak(EkKind::Rsa2048, AkKind::Rsa2048).unwrap();
+    let public = ak.public_area().unwrap();
+    let measured = HashAlg::Sha256.hash(&[b"a file"]);
+    software.extend(10, &[measured]).unwrap();
+    let before = quote(&mut tpm, &ak, &[1; 32], &selection).unwrap();
+    let before = verify_quote(&public, &before, &[1; 32], &selection).unwrap();
+    let zero = locus_attestation::digest::Digest::zero(HashAlg::Sha256);
+    assert_eq!(
+        before.pcrs.get(HashAlg::Sha256, 10),
+        Some(zero.extend(measured.as_bytes()))
+    );
+    drop(tpm);
+    software.reboot().unwrap();
+    let mut tpm = open(&software);
+    let after = quote(&mut tpm, &ak, &[2; 32], &selection).unwrap();
+    let after = verify_quote(&public, &after, &[2; 32], &selection).unwrap();
+    assert_eq!(after.pcrs.get(HashAlg::Sha256, 10), Some(zero));
+    assert!(after.clock_info.reset_count > before.clock_info.reset_count);
+    assert!(!after.clock_info.same_boot(&before.clock_info));
+}
+
+#[test]
+fn a_key_of_one_tpm_is_foreign_to_another() {
+    let folder = tempfile::tempdir().unwrap();
+    let manufacturer = Manufacturer::new(folder.path()).unwrap();
+    let (one, two) = (
+        manufacturer.make("one").unwrap(),
+        manufacturer.make("two").unwrap(),
+    );
+    let ak = open(&one)
+        .create_ak(EkKind::Rsa2048, AkKind::Rsa2048)
+        .unwrap();
+    let selection = PcrSelection::of(HashAlg::Sha256, [0]);
+    assert_eq!(
+        open(&two).sign_quote(&ak, &[1; 32], &selection),
+        Err(TpmError::ForeignKey)
+    );
+}
+
+#[test]
+fn killed_agents_do_not_fill_the_tpm() {
+    let folder = tempfile::tempdir().unwrap();
+    let software = software_tpm(&folder);
+    let ak = open(&software)
+        .create_ak(EkKind::Rsa2048, AkKind::Rsa2048)
+        .unwrap();
+    let selection = PcrSelection::of(HashAlg::Sha256, [0]);
+    for _ in 0..6 {
+        let mut tpm = open(&software);
+        quote(&mut tpm, &ak, &[1; 32], &selection).unwrap();
+        // Killed: its destructor never runs, and the key stays loaded.
+        std::mem::forget(tpm);
+    }
+}
