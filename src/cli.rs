@@ -19,6 +19,12 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Format Alloy models in place
     Fmt(FmtArgs),
+    /// Run the gate that admits attested pods only, and manage its keys
+    #[cfg(feature = "gate")]
+    Gate(locus_attestation::cli::GateArgs),
+    /// Attest workers and pods
+    #[cfg(feature = "gate")]
+    Attest(locus_attestation::cli::AttestArgs),
 }
 
 /// How results are printed.

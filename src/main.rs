@@ -26,8 +26,27 @@ fn main() -> ExitCode {
     let exit = match cli.command {
         Command::Run(args) => run::run(&args),
         Command::Fmt(args) => fmt::fmt(&args),
+        #[cfg(feature = "gate")]
+        Command::Gate(args) => {
+            locus_attestation::cli::log_to_stderr();
+            ended(args.run())
+        }
+        #[cfg(feature = "gate")]
+        Command::Attest(args) => ended(args.run()),
     };
     exit.into()
+}
+
+/// Says why a service ended, if it should not have.
+#[cfg(feature = "gate")]
+fn ended<E: std::fmt::Display>(result: Result<(), E>) -> Exit {
+    match result {
+        Ok(()) => Exit::Clean,
+        Err(error) => {
+            eprintln!("error: {error}");
+            Exit::Unanswered
+        }
+    }
 }
 
 /// How the program ends; the meaning is the same for every subcommand.

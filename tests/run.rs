@@ -362,10 +362,19 @@ fn reference_models_end_as_they_expect() {
         "aeolus/model",
     ] {
         let output = locus(&["run", "--library", module, "--format", "json"]);
-        assert_eq!(code(&output), 0, "{module}: {}{}", stdout(&output), stderr(&output));
+        assert_eq!(
+            code(&output),
+            0,
+            "{module}: {}{}",
+            stdout(&output),
+            stderr(&output)
+        );
         for line in stdout(&output).lines() {
             let answer: Value = serde_json::from_str(line).unwrap();
-            assert!(answer["expect"].is_u64(), "every command says what it expects: {line}");
+            assert!(
+                answer["expect"].is_u64(),
+                "every command says what it expects: {line}"
+            );
         }
     }
 }
@@ -374,8 +383,16 @@ fn reference_models_end_as_they_expect() {
 fn the_library_is_listed_and_unknown_names_are_refused() {
     let output = locus(&["run", "--library"]);
     assert_eq!(code(&output), 0);
-    assert!(stdout(&output).contains("lg/semantics"), "{}", stdout(&output));
+    assert!(
+        stdout(&output).contains("lg/semantics"),
+        "{}",
+        stdout(&output)
+    );
     let output = locus(&["run", "--library", "fractl"]);
     assert_eq!(code(&output), 3);
-    assert!(stderr(&output).contains("did you mean `fractal`?"), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("did you mean `fractal`?"),
+        "{}",
+        stderr(&output)
+    );
 }

@@ -7,13 +7,16 @@ use std::time::{Duration, Instant};
 use locus_core::Diagnostic;
 use locus_grammar::model::Command;
 use locus_solver::alloy::{self, Translation};
-use locus_solver::limits::Limits;
+use locus_solver::limits::{Limits, Reason};
 use locus_solver::search::{Error, Options, Outcome, Overflow, Search, SolverKind};
 
 use super::instance::View;
 use super::{Interrupt, ModelFile};
 use crate::Exit;
 use crate::cli::{self, RunArgs};
+
+/// How long an expected instance is looked for without breaking symmetry.
+const FIRST_ATTEMPT: Duration = Duration::from_secs(5);
 
 /// A command to answer.
 #[derive(Clone, Copy)]
@@ -108,25 +111,15 @@ pub(super) fn answer(question: &Question, args: &RunArgs, interrupt: &Interrupt)
     };
     match alloy::translate(&question.file.model, command) {
         Ok(translation) => {
-            let options = options(args, command, start, interrupt);
-            let lowering = start.elapsed();
-            match Search::new(&translation.problem, &options) {
-                Ok(search) => {
-                    Answering {
-                        start,
-                        question,
-                        args,
-                        translation: &translation,
-                        answer: &mut answer,
-                    }
-                    .search(search, lowering);
-                }
-                Err(error) => {
-                    answer.translate = start.elapsed();
-                    answer.total = answer.translate;
-                    refuse(&mut answer, error, question);
-                }
-            }
+            let mut answering = Answering {
+                start,
+                question,
+                args,
+                translation: &translation,
+                answer: &mut answer,
+            };
+            let options = options(args, start, interrupt);
+            answering.attempts(options);
         }
         Err(diagnostic) => {
             answer.total = start.elapsed();
@@ -137,17 +130,14 @@ pub(super) fn answer(question: &Question, args: &RunArgs, interrupt: &Interrupt)
     answer
 }
 
-fn options(args: &RunArgs, command: &Command, start: Instant, interrupt: &Interrupt) -> Options {
-    // Where an instance is expected, a search that may find any of many equal ones is faster, and
-    // so Alloy does it; only who asks for several wants them to differ.
-    let expects_instance = command.expect == Some(1) && args.next == 0;
+fn options(args: &RunArgs, start: Instant, interrupt: &Interrupt) -> Options {
     Options {
         solver: match args.solver {
             #[cfg(feature = "cadical")]
             cli::Solver::Cadical => SolverKind::Cadical,
             cli::Solver::Varisat => SolverKind::Varisat,
         },
-        symmetry: if expects_instance { 0 } else { args.symmetry },
+        symmetry: args.symmetry,
         every_relation: args.next > 0,
         skolem_depth: args.skolem_depth,
         overflow: match args.overflow {
@@ -188,6 +178,44 @@ struct Answering<'a, 'q> {
 }
 
 impl Answering<'_, '_> {
+    /// Where an instance is expected, a search that may find any of many equal ones is mostly
+    /// faster, and so Alloy does it; where it is not, breaking symmetry helps after all. Who asks
+    /// for several instances wants them to differ.
+    fn attempts(&mut self, options: Options) {
+        let expects_instance = self.answer.expect == Some(1) && self.args.next == 0;
+        if expects_instance && options.symmetry > 0 {
+            let mut first = options.clone();
+            first.symmetry = 0;
+            let patience = Instant::now() + FIRST_ATTEMPT;
+            let deadline = first
+                .limits
+                .deadline
+                .map_or(patience, |end| end.min(patience));
+            first.limits.deadline = Some(deadline);
+            self.attempt(&first);
+            let gave_up = self.answer.verdict == Verdict::Unknown;
+            let interrupted = first.limits.exceeded() == Some(Reason::Interrupted);
+            let over = options.limits.exceeded().is_some();
+            if !gave_up || interrupted || over {
+                return;
+            }
+            self.answer.message = None;
+        }
+        self.attempt(&options);
+    }
+
+    fn attempt(&mut self, options: &Options) {
+        let lowering = self.start.elapsed();
+        match Search::new(&self.translation.problem, options) {
+            Ok(search) => self.search(search, lowering),
+            Err(error) => {
+                self.answer.translate = self.start.elapsed();
+                self.answer.total = self.answer.translate;
+                refuse(self.answer, error, self.question);
+            }
+        }
+    }
+
     fn search(&mut self, mut search: Search<'_>, lowering: Duration) {
         let outcome = if self.args.smallest {
             search.smallest()
