@@ -52,7 +52,7 @@ fn tenants_have_one_name_and_one_key() {
         Err(RegistrarError::Key)
     ));
     assert!(registrar.create_tenant("", &pem(), NOW).is_err());
-    assert_eq!(registrar.tenants().unwrap(), [tenant.clone()]);
+    assert_eq!(registrar.tenants().unwrap(), std::slice::from_ref(&tenant));
     registrar.delete_tenant(tenant.id).unwrap();
     assert_eq!(
         status_of(&registrar.delete_tenant(tenant.id).unwrap_err()),
