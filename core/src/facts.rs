@@ -144,12 +144,19 @@ pub struct Atom {
 pub struct Relation {
     arity: usize,
     columns: Vec<AtomId>,
+    spans: Vec<Option<Span>>,
 }
 
 impl Relation {
     /// The tuples, owner first.
     pub fn tuples(&self) -> impl Iterator<Item = &[AtomId]> {
         self.columns.chunks_exact(self.arity.max(1))
+    }
+
+    /// The tuples with the places where they are written; without one, the place is that of the
+    /// last atom. Where equal values are one atom, only the tuple knows its place.
+    pub fn placed(&self) -> impl Iterator<Item = (&[AtomId], Option<Span>)> {
+        self.tuples().zip(self.spans.iter().copied())
     }
 
     /// Number of tuples.
@@ -267,16 +274,44 @@ impl Facts {
     /// Adds a tuple to the field `field` of the signature `sig`.
     pub fn tuple(&mut self, sig: &'static str, field: &'static str, tuple: &[AtomId]) {
         debug_assert!(
-            self.vocabulary.sig(sig).is_some_and(|decl| decl
-                .fields
-                .iter()
-                .any(|f| f.name == field && f.columns.len() + 1 == tuple.len())),
+            self.declares(sig, field, tuple),
             "undeclared {sig}.{field}/{}",
             tuple.len()
         );
+        self.push(sig, field, tuple, None);
+    }
+
+    /// As [`tuple`](Self::tuple), for a tuple that is written at a place of its own.
+    pub fn tuple_at(
+        &mut self,
+        sig: &'static str,
+        field: &'static str,
+        tuple: &[AtomId],
+        span: Span,
+    ) {
+        debug_assert!(self.declares(sig, field, tuple), "undeclared {sig}.{field}");
+        self.push(sig, field, tuple, Some(span));
+    }
+
+    fn declares(&self, sig: &str, field: &str, tuple: &[AtomId]) -> bool {
+        self.vocabulary.sig(sig).is_some_and(|decl| {
+            decl.fields
+                .iter()
+                .any(|f| f.name == field && f.columns.len() + 1 == tuple.len())
+        })
+    }
+
+    fn push(
+        &mut self,
+        sig: &'static str,
+        field: &'static str,
+        tuple: &[AtomId],
+        span: Option<Span>,
+    ) {
         let relation = self.relations.entry((sig, field)).or_default();
         relation.arity = tuple.len();
         relation.columns.extend_from_slice(tuple);
+        relation.spans.push(span);
     }
 
     /// All atoms.

@@ -2,6 +2,8 @@
 //!
 //! Nothing here reads a file: text comes from the caller, or through a loader that the caller gives.
 
+pub mod compose;
+pub mod loader;
 pub mod yaml;
 
 pub mod hot;

@@ -178,7 +178,7 @@ impl RoleKind {
 }
 
 /// A point of attachment between two locations.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Role {
     /// What it is for.
     pub kind: RoleKind,
@@ -186,6 +186,15 @@ pub struct Role {
     pub label: Arc<str>,
     /// Where it came from.
     pub span: Span,
+    /// What characterises this use: the aliases on a network, the path a volume is mounted at.
+    pub properties: Vec<Field>,
+}
+
+impl Role {
+    /// A property by name.
+    pub fn property(&self, name: &str) -> Option<&Item> {
+        field(&self.properties, name)
+    }
 }
 
 /// A role that one location provides and another requires.
@@ -233,6 +242,7 @@ impl LocationGraph {
             kind,
             label: label.into(),
             span,
+            properties: Vec::new(),
         });
         new
     }
@@ -332,6 +342,15 @@ impl LocationGraph {
     )]
     pub fn role(&self, id: RoleId) -> &Role {
         &self.roles[id.index()]
+    }
+
+    /// A role to change.
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "an identity is only ever made by the graph that holds the role"
+    )]
+    pub fn role_mut(&mut self, id: RoleId) -> &mut Role {
+        &mut self.roles[id.index()]
     }
 
     /// A symbol by its identity.

@@ -48,7 +48,11 @@ pub fn to_json(graph: &LocationGraph, sources: &Sources) -> Json {
     let roles: Vec<Json> = graph
         .roles()
         .map(|(_, role)| {
-            json!({"kind": role.kind.as_str(), "label": &*role.label, "at": writer.span(role.span)})
+            let mut out = json!({"kind": role.kind.as_str(), "label": &*role.label, "at": writer.span(role.span)});
+            if let (Some(out), false) = (out.as_object_mut(), role.properties.is_empty()) {
+                out.insert("properties".into(), writer.fields(&role.properties));
+            }
+            out
         })
         .collect();
     let bindings: Vec<Json> = graph

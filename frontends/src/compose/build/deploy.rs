@@ -1,0 +1,202 @@
+//! How a service is deployed: replicas, resources, restarts, placement, updates.
+
+use locus_core::facts::AtomId;
+
+use super::{Builder, Current};
+use crate::compose::Target;
+use crate::compose::tree::{Kind, Tree};
+use crate::compose::units;
+
+const WHOLE: &str = "write a whole number";
+const DURATION: &str = "write a duration such as `10s`";
+const SIZE: &str = "write a size such as `512m`";
+const CPUS: &str = "write a number such as `0.5`";
+
+impl Builder<'_> {
+    pub(super) fn deployment(&mut self, current: &Current, tree: &Tree) {
+        let atom = current.component.atom;
+        let nothing = Tree::new(Kind::Null, current.span);
+        let deploy = tree.some("deploy").unwrap_or(&nothing);
+        self.replicas(current, tree, deploy);
+        if let Some(mode) = deploy.some("mode") {
+            self.text_fact("Service", "deploy_mode", atom, mode);
+        }
+        self.text_facts("Service", &["endpoint_mode"], atom, deploy);
+        if let Some(policy) = deploy.some("restart_policy") {
+            if let Some(condition) = policy.some("condition") {
+                self.text_fact("Service", "restart_condition", atom, condition);
+            }
+            if let Some(attempts) = policy.some("max_attempts") {
+                let unit = units::integer;
+                self.number_fact("Service", "restart_attempts", atom, attempts, unit, WHOLE);
+            }
+            for key in ["delay", "window"] {
+                if let Some(value) = policy.some(key) {
+                    self.number_of(value, units::duration, DURATION);
+                }
+            }
+        }
+        if let Some(placement) = deploy.some("placement") {
+            if let Some(constraints) = placement.some("constraints") {
+                self.texts_fact("Service", "placement", atom, constraints);
+            }
+            if let Some(most) = placement.some("max_replicas_per_node") {
+                let field = "max_replicas_per_node";
+                self.number_fact("Service", field, atom, most, units::integer, WHOLE);
+            }
+        }
+        self.resources(atom, tree, deploy);
+        for (key, kind) in [("update_config", "update"), ("rollback_config", "rollback")] {
+            if let Some(pair) = deploy.pair(key).filter(|pair| !pair.value.is_null()) {
+                let rollout = self.facts.atom("Rollout", key, pair.key_span);
+                self.fact("Service", "rollouts", atom, rollout, pair.key_span);
+                let kind = self.text(kind, pair.key_span);
+                self.fact("Rollout", "kind", rollout, kind, pair.key_span);
+                self.rollout(rollout, &pair.value);
+            }
+        }
+    }
+
+    fn rollout(&mut self, rollout: AtomId, tree: &Tree) {
+        if let Some(value) = tree.some("parallelism") {
+            self.number_fact(
+                "Rollout",
+                "parallelism",
+                rollout,
+                value,
+                units::integer,
+                WHOLE,
+            );
+        }
+        self.text_facts("Rollout", &["order", "failure_action"], rollout, tree);
+        for key in ["delay", "monitor"] {
+            if let Some(value) = tree.some(key) {
+                self.number_fact("Rollout", key, rollout, value, units::duration, DURATION);
+            }
+        }
+    }
+
+    fn replicas(&mut self, current: &Current, tree: &Tree, deploy: &Tree) {
+        let atom = current.component.atom;
+        let mode = deploy.some("mode").and_then(Tree::text);
+        let global = matches!(mode.as_deref(), Some("global" | "global-job"));
+        if global && self.options.target == Target::Swarm {
+            return;
+        }
+        let written = deploy.some("replicas").or_else(|| tree.some("scale"));
+        match written {
+            Some(replicas) => {
+                self.number_fact("Service", "replicas", atom, replicas, count, WHOLE);
+            }
+            None => {
+                let one = self.number(1, current.span);
+                self.fact("Service", "replicas", atom, one, current.span);
+            }
+        }
+    }
+
+    /// Limits and reservations, under `deploy.resources` or by the keys of format 2.
+    fn resources(&mut self, atom: AtomId, tree: &Tree, deploy: &Tree) {
+        let resources = deploy.some("resources");
+        let part = |part: &str, key: &str| {
+            resources
+                .and_then(|resources| resources.some(part))
+                .and_then(|part| part.some(key))
+        };
+        let rows: [(&'static str, Option<&Tree>, super::values::Unit, &str); 5] = [
+            (
+                "cpu_limit",
+                part("limits", "cpus").or_else(|| tree.some("cpus")),
+                units::cpus,
+                CPUS,
+            ),
+            (
+                "cpu_reservation",
+                part("reservations", "cpus"),
+                units::cpus,
+                CPUS,
+            ),
+            (
+                "memory_limit",
+                part("limits", "memory").or_else(|| tree.some("mem_limit")),
+                size_or_unlimited,
+                SIZE,
+            ),
+            (
+                "memory_reservation",
+                part("reservations", "memory").or_else(|| tree.some("mem_reservation")),
+                size_or_unlimited,
+                SIZE,
+            ),
+            (
+                "pids_limit",
+                part("limits", "pids").or_else(|| tree.some("pids_limit")),
+                units::integer,
+                WHOLE,
+            ),
+        ];
+        for (field, value, unit, help) in rows {
+            if let Some(value) = value {
+                self.number_fact("Service", field, atom, value, unit, help);
+            }
+        }
+        self.unused(tree);
+    }
+
+    /// Reads what no rule speaks of: what cannot be read is an error all the same.
+    fn unused(&mut self, tree: &Tree) {
+        for key in ["shm_size", "memswap_limit"] {
+            if let Some(value) = tree.some(key) {
+                self.number_of(value, size_or_unlimited, SIZE);
+            }
+        }
+        for key in [
+            "oom_score_adj",
+            "cpu_count",
+            "cpu_shares",
+            "cpu_period",
+            "cpu_rt_period",
+            "cpu_quota",
+            "cpu_rt_runtime",
+            "mem_swappiness",
+        ] {
+            if let Some(value) = tree.some(key).filter(|value| value.as_str().is_some()) {
+                self.number_of(value, whole_or_duration, WHOLE);
+            }
+        }
+        for pair in tree.some("ulimits").map_or(&[][..], Tree::pairs) {
+            let soft = pair.value.some("soft");
+            let hard = pair.value.some("hard");
+            for value in [Some(&pair.value), soft, hard].into_iter().flatten() {
+                self.number_of(value, units::integer, WHOLE);
+            }
+        }
+        for key in ["tty", "stdin_open", "oom_kill_disable", "attach"] {
+            if let Some(value) = tree.some(key) {
+                self.truth_of(value);
+            }
+        }
+    }
+}
+
+/// How many there are.
+fn count(text: &str) -> Result<i128, &'static str> {
+    match units::integer(text)? {
+        negative if negative < 0 => Err("there cannot be fewer than none"),
+        count => Ok(count),
+    }
+}
+
+/// A size, or `-1` for no limit.
+fn size_or_unlimited(text: &str) -> Result<i128, &'static str> {
+    if text == "-1" {
+        Ok(-1)
+    } else {
+        units::bytes(text)
+    }
+}
+
+/// Periods of the scheduler are microseconds, or durations.
+fn whole_or_duration(text: &str) -> Result<i128, &'static str> {
+    units::integer(text).or_else(|reason| units::duration(text).map_err(|_| reason))
+}

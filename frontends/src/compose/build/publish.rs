@@ -1,0 +1,209 @@
+//! Published ports: which ports of the host each takes.
+//!
+//! A range of ports is not one atom for each port, as ranges may be long: the ports are cut where any
+//! range starts or ends, so that two publications share a port exactly when they share a piece.
+
+use std::collections::BTreeSet;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use locus_core::facts::AtomId;
+use locus_core::{Diagnostic, Span, Value};
+use rustc_hash::FxHashMap;
+
+use super::{Builder, Current};
+use crate::compose::environment::HOLE;
+use crate::compose::ports::{self, Numbers, Port};
+use crate::compose::tree::{Kind, Open, Tree};
+
+/// A publication whose ports are stated once all are known.
+#[derive(Clone, Debug)]
+pub(in crate::compose) struct Pending {
+    atom: AtomId,
+    port: Port,
+    published: Numbers,
+    open: Option<Box<Open>>,
+    span: Span,
+}
+
+impl Builder<'_> {
+    pub(super) fn ports(&mut self, current: &Current, tree: &Tree) {
+        for item in tree.some("ports").map_or(&[][..], Tree::items) {
+            let port = match ports::parse(item) {
+                Ok(port) => port,
+                // The schema has reported what is neither text nor a map.
+                Err(_) if matches!(item.kind, Kind::Null | Kind::Bool(_) | Kind::List(_)) => {
+                    continue;
+                }
+                Err(bad) => {
+                    self.diagnostics.push(
+                        Diagnostic::error("compose-port", bad.reason)
+                            .at(item.span)
+                            .help(bad.help),
+                    );
+                    continue;
+                }
+            };
+            let Some(published) = port.published else {
+                continue;
+            };
+            self.publication(current, item, port, published);
+        }
+    }
+
+    fn publication(&mut self, current: &Current, item: &Tree, port: Port, published: Numbers) {
+        let span = item.span;
+        let name = item
+            .shown()
+            .or_else(|| item.some("published").and_then(Tree::shown))
+            .unwrap_or_default();
+        let atom = self.facts.atom("Publication", name, span);
+        self.fact(
+            "Service",
+            "publications",
+            current.component.atom,
+            atom,
+            span,
+        );
+        let chooses = self.truth(port.picks_one(), span);
+        self.fact("Publication", "chooses", atom, chooses, span);
+        let texts: [(&'static str, &str); 2] =
+            [("protocol", &port.protocol), ("publish_mode", &port.mode)];
+        for (field, text) in texts {
+            self.part_fact("Publication", field, atom, item, text);
+        }
+        if let Some(ip) = &port.host_ip {
+            let at = item.some("host_ip").unwrap_or(item);
+            self.part_fact("Publication", "host_ip", atom, at, ip);
+        }
+        let target: Arc<str> = match port.target {
+            Numbers::Range(a, b) if a == b => a.to_string().into(),
+            Numbers::Range(a, b) => format!("{a}-{b}").into(),
+            Numbers::Open => HOLE.to_string().into(),
+        };
+        self.part_fact("Publication", "target", atom, item, &target);
+        let capacity = match published.count() {
+            Some(count) if port.picks_one() => Some(count),
+            Some(_) => Some(1),
+            None => None,
+        };
+        if let Some(capacity) = capacity {
+            let capacity = self.number(i128::from(capacity), span);
+            self.fact("Publication", "capacity", atom, capacity, span);
+        }
+        let open = item
+            .open()
+            .or_else(|| item.some("published").and_then(Tree::open))
+            .or_else(|| item.some("host_ip").and_then(Tree::open))
+            .map(|open| Box::new(open.clone()));
+        self.publications.push(Pending {
+            atom,
+            port,
+            published,
+            open,
+            span,
+        });
+    }
+
+    /// States the ports and addresses of all publications.
+    pub(super) fn publish(&mut self) {
+        let pending = std::mem::take(&mut self.publications);
+        let mut cuts: FxHashMap<Arc<str>, BTreeSet<u32>> = FxHashMap::default();
+        for publication in &pending {
+            if let Numbers::Range(first, last) = publication.published {
+                let cuts = cuts.entry(publication.port.protocol.clone()).or_default();
+                cuts.insert(u32::from(first));
+                cuts.insert(u32::from(last) + 1);
+            }
+        }
+        let mut pieces: FxHashMap<(Arc<str>, u32), AtomId> = FxHashMap::default();
+        for publication in &pending {
+            let Pending { atom, span, .. } = *publication;
+            let protocol = &publication.port.protocol;
+            match publication.published {
+                Numbers::Range(first, last) => {
+                    let Some(cuts) = cuts.get(protocol) else {
+                        continue;
+                    };
+                    let end = u32::from(last) + 1;
+                    let mut starts = cuts.range(u32::from(first)..=end).copied().peekable();
+                    while let Some(start) = starts.next() {
+                        let Some(&next) = starts.peek() else { break };
+                        let piece = match pieces.get(&(protocol.clone(), start)) {
+                            Some(&piece) => piece,
+                            None => {
+                                let name = if next == start + 1 {
+                                    format!("{start}/{protocol}")
+                                } else {
+                                    format!("{start}-{}/{protocol}", next - 1)
+                                };
+                                let value = Value::str(name.as_str());
+                                let piece = self.facts.valued("HostPort", name, span, value);
+                                pieces.insert((protocol.clone(), start), piece);
+                                piece
+                            }
+                        };
+                        self.fact("Publication", "ports", atom, piece, span);
+                    }
+                }
+                Numbers::Open => {
+                    if let Some(open) = &publication.open {
+                        let port = self.open_atom("HostPort", open, span);
+                        self.fact("Publication", "ports", atom, port, span);
+                    }
+                }
+            }
+        }
+        self.host_addresses(&pending);
+    }
+
+    fn host_addresses(&mut self, pending: &[Pending]) {
+        // Publications share a port when they share an address: one without an address has all of
+        // them, and so has one with the address that stands for all of its family.
+        let mut known: Vec<(IpAddr, AtomId)> = Vec::new();
+        let mut add = |builder: &mut Self, ip: IpAddr, span: Span| {
+            if !known.iter().any(|(other, _)| *other == ip) {
+                let text = ip.to_string();
+                let value = Value::str(text.as_str());
+                let atom = builder.facts.valued("HostAddress", text, span, value);
+                known.push((ip, atom));
+            }
+        };
+        if let Some(first) = pending.first() {
+            add(self, IpAddr::from([0_u8; 4]), first.span);
+            add(self, IpAddr::from([0_u16; 8]), first.span);
+        }
+        for publication in pending {
+            if let Some(ip) = parsed_address(&publication.port) {
+                add(self, ip, publication.span);
+            }
+        }
+        for publication in pending {
+            let Pending { atom, span, .. } = *publication;
+            let written = parsed_address(&publication.port);
+            if written.is_none()
+                && let (Some(open), Some(_)) = (&publication.open, &publication.port.host_ip)
+            {
+                let address = self.open_atom("HostAddress", open, span);
+                self.fact("Publication", "addresses", atom, address, span);
+                continue;
+            }
+            for &(ip, address) in &known {
+                let taken = match written {
+                    None => true,
+                    Some(written) => {
+                        written == ip
+                            || (written.is_unspecified() && written.is_ipv4() == ip.is_ipv4())
+                    }
+                };
+                if taken {
+                    self.fact("Publication", "addresses", atom, address, span);
+                }
+            }
+        }
+    }
+}
+
+fn parsed_address(port: &Port) -> Option<IpAddr> {
+    port.host_ip.as_deref()?.parse().ok()
+}

@@ -1,0 +1,296 @@
+//! Values as atoms: texts, numbers and truth values, known or symbolic.
+
+use std::sync::Arc;
+
+use locus_core::facts::AtomId;
+use locus_core::value::{Constraint, Domain, Field, Symbol, SymbolId, SymbolKind, ValueType};
+use locus_core::{Diagnostic, Int, Item, Span, Value};
+
+use super::Builder;
+use crate::compose::tree::{Kind, Open, Tree};
+use crate::compose::units;
+
+/// How a text becomes a number.
+pub(super) type Unit = fn(&str) -> Result<i128, &'static str>;
+
+impl Builder<'_> {
+    /// The atom of a text.
+    pub(super) fn text(&mut self, text: &str, span: Span) -> AtomId {
+        if let Some(&atom) = self.texts.get(text) {
+            return atom;
+        }
+        let text: Arc<str> = text.into();
+        let atom = self
+            .facts
+            .valued("Text", text.clone(), span, Value::Str(text.clone()));
+        self.texts.insert(text, atom);
+        atom
+    }
+
+    /// The atom of a number.
+    pub(super) fn number(&mut self, number: i128, span: Span) -> AtomId {
+        let number = match i64::try_from(number) {
+            Ok(small) => Int::from(small),
+            Err(_) => Int::parse(&number.to_string(), 10).unwrap_or(Int::Small(i64::MAX)),
+        };
+        if let Some(&atom) = self.numbers.get(&number) {
+            return atom;
+        }
+        let atom = self.facts.valued(
+            "Number",
+            number.to_string(),
+            span,
+            Value::Int(number.clone()),
+        );
+        self.numbers.insert(number, atom);
+        atom
+    }
+
+    /// The atom of a truth value.
+    pub(super) fn truth(&mut self, truth: bool, span: Span) -> AtomId {
+        if let Some(atom) = self.truths.get(usize::from(truth)).copied().flatten() {
+            return atom;
+        }
+        let (sig, name) = if truth {
+            ("True", "true")
+        } else {
+            ("False", "false")
+        };
+        let atom = self.facts.valued(sig, name, span, Value::Bool(truth));
+        if let Some(slot) = self.truths.get_mut(usize::from(truth)) {
+            *slot = Some(atom);
+        }
+        atom
+    }
+
+    /// The symbol of a variable without a value.
+    fn variable(&mut self, name: &Arc<str>, span: Span) -> SymbolId {
+        if let Some(&symbol) = self.symbols.get(name) {
+            return symbol;
+        }
+        let usage = self.project.usages.get(name);
+        let mut domain = Domain::of(ValueType::String);
+        if usage.is_some_and(|usage| usage.required.is_some()) {
+            domain.constraints.push(Constraint::Length {
+                min: Some(Int::from(1_i64)),
+                max: None,
+            });
+        }
+        let span = usage
+            .and_then(|usage| usage.uses.first().copied())
+            .unwrap_or(span);
+        // Without a value, Compose goes on with an empty one.
+        let default = usage
+            .and_then(|usage| usage.default.clone())
+            .unwrap_or_default();
+        let symbol = self.graph.add_symbol(Symbol {
+            name: name.clone(),
+            kind: SymbolKind::Parameter,
+            domain,
+            span,
+            default: Some(Item::new(Value::Str(default), span)),
+            depends: Vec::new(),
+        });
+        self.symbols.insert(name.clone(), symbol);
+        symbol
+    }
+
+    /// The symbol of a text that depends on variables.
+    pub(super) fn symbol(&mut self, open: &Open, ty: ValueType, span: Span) -> SymbolId {
+        let depends: Vec<SymbolId> = open
+            .variables
+            .iter()
+            .map(|name| self.variable(name, span))
+            .collect();
+        if let ([only], true, ValueType::String) = (depends.as_slice(), open.whole, ty) {
+            return *only;
+        }
+        self.graph.add_symbol(Symbol {
+            name: open.written.clone(),
+            kind: SymbolKind::Computed,
+            domain: Domain::of(ty),
+            span,
+            default: None,
+            depends,
+        })
+    }
+
+    /// The atom of a text that depends on variables; the same text is the same atom.
+    pub(super) fn open_atom(&mut self, sig: &'static str, open: &Open, span: Span) -> AtomId {
+        let key = (sig, open.written.clone());
+        if let Some(&atom) = self.open.get(&key) {
+            return atom;
+        }
+        let ty = match sig {
+            "Number" => ValueType::Int,
+            "Bool" => ValueType::Bool,
+            _ => ValueType::String,
+        };
+        let symbol = self.symbol(open, ty, span);
+        let atom = self
+            .facts
+            .valued(sig, open.written.clone(), span, Value::Symbolic(symbol));
+        self.open.insert(key, atom);
+        atom
+    }
+
+    /// States a text; nothing for what is no scalar.
+    pub(super) fn text_fact(
+        &mut self,
+        sig: &'static str,
+        field: &'static str,
+        owner: AtomId,
+        tree: &Tree,
+    ) {
+        let atom = match (&tree.kind, tree.text()) {
+            (Kind::Open(open), _) => self.open_atom("Text", open, tree.span),
+            (_, Some(text)) => self.text(&text, tree.span),
+            _ => return,
+        };
+        self.fact(sig, field, owner, atom, tree.span);
+    }
+
+    /// States each of several texts, written as a list or alone.
+    pub(super) fn texts_fact(
+        &mut self,
+        sig: &'static str,
+        field: &'static str,
+        owner: AtomId,
+        tree: &Tree,
+    ) {
+        for item in tree.one_or_many() {
+            self.text_fact(sig, field, owner, item);
+        }
+    }
+
+    /// A truth value as an atom; a diagnostic when it is none.
+    pub(super) fn truth_of(&mut self, tree: &Tree) -> Option<AtomId> {
+        match &tree.kind {
+            Kind::Bool(b) => Some(self.truth(*b, tree.span)),
+            Kind::Open(open) => Some(self.open_atom("Bool", open, tree.span)),
+            Kind::Str(text) => match units::boolean(text) {
+                Ok(b) => Some(self.truth(b, tree.span)),
+                Err(reason) => {
+                    self.unreadable(text, tree.span, reason, "write `true` or `false`");
+                    None
+                }
+            },
+            // The schema has reported it.
+            _ => None,
+        }
+    }
+
+    /// States a truth value.
+    pub(super) fn truth_fact(
+        &mut self,
+        sig: &'static str,
+        field: &'static str,
+        owner: AtomId,
+        tree: &Tree,
+    ) {
+        if let Some(atom) = self.truth_of(tree) {
+            self.fact(sig, field, owner, atom, tree.span);
+        }
+    }
+
+    /// States a truth value, or what it is when nothing is written.
+    pub(super) fn truth_or(
+        &mut self,
+        sig: &'static str,
+        field: &'static str,
+        owner: AtomId,
+        tree: Option<&Tree>,
+        otherwise: bool,
+        span: Span,
+    ) {
+        let (atom, span) = match tree {
+            Some(tree) => (self.truth_of(tree), tree.span),
+            None => (None, span),
+        };
+        let atom = match atom {
+            Some(atom) => atom,
+            None => self.truth(otherwise, span),
+        };
+        self.fact(sig, field, owner, atom, span);
+    }
+
+    /// A number as an atom; a diagnostic when it is none.
+    pub(super) fn number_of(&mut self, tree: &Tree, unit: Unit, help: &str) -> Option<AtomId> {
+        if let Kind::Open(open) = &tree.kind {
+            return Some(self.open_atom("Number", open, tree.span));
+        }
+        if !matches!(tree.kind, Kind::Int(_) | Kind::Float(_) | Kind::Str(_)) {
+            return None;
+        }
+        let text = tree.text()?;
+        match unit(&text) {
+            Ok(number) => Some(self.number(number, tree.span)),
+            Err(reason) => {
+                self.unreadable(&text, tree.span, reason, help);
+                None
+            }
+        }
+    }
+
+    /// States a number.
+    pub(super) fn number_fact(
+        &mut self,
+        sig: &'static str,
+        field: &'static str,
+        owner: AtomId,
+        tree: &Tree,
+        unit: Unit,
+        help: &str,
+    ) {
+        if let Some(atom) = self.number_of(tree, unit, help) {
+            self.fact(sig, field, owner, atom, tree.span);
+        }
+    }
+
+    /// Reports a text that does not say what it should.
+    pub(super) fn unreadable(&mut self, text: &str, span: Span, reason: &str, help: &str) {
+        // What the schema refuses already needs no second word.
+        if self.reported.contains(&span) {
+            return;
+        }
+        self.diagnostics.push(
+            Diagnostic::error(
+                "compose-value",
+                format!("`{text}` cannot be used here: {reason}"),
+            )
+            .at(span)
+            .help(help),
+        );
+    }
+
+    /// A tree as a value of the graph.
+    pub(super) fn value(&mut self, tree: &Tree) -> Value {
+        match &tree.kind {
+            Kind::Null => Value::Null,
+            Kind::Bool(b) => Value::Bool(*b),
+            Kind::Int(n) => Value::Int(n.clone()),
+            Kind::Float(n) => Value::Float(*n),
+            Kind::Str(text) => Value::Str(text.clone()),
+            Kind::Open(open) => Value::Symbolic(self.symbol(open, ValueType::String, tree.span)),
+            Kind::List(items) => Value::List(
+                items
+                    .iter()
+                    .map(|item| Item::new(self.value(item), item.span))
+                    .collect(),
+            ),
+            Kind::Map(_) => Value::Map(self.fields(tree)),
+        }
+    }
+
+    /// The entries of a map as fields of the graph.
+    pub(super) fn fields(&mut self, tree: &Tree) -> Vec<Field> {
+        tree.pairs()
+            .iter()
+            .map(|pair| Field {
+                name: pair.key.clone(),
+                key: pair.key_span,
+                item: Item::new(self.value(&pair.value), pair.value.span),
+            })
+            .collect()
+    }
+}
