@@ -15,6 +15,12 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Check configurations against the rules of their language
+    Check(CheckArgs),
+    /// List the rules
+    Rules,
+    /// Explain a rule: what it demands, why, and how it is broken
+    Explain(ExplainArgs),
     /// Run the commands of Alloy models
     Run(RunArgs),
     /// Format Alloy models in place
@@ -34,6 +40,79 @@ pub(crate) enum Format {
     Text,
     /// One JSON object per command on a line
     Json,
+}
+
+/// How findings are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CheckFormat {
+    /// For people
+    Text,
+    /// One JSON object
+    Json,
+}
+
+/// The least severity that makes the exit code 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FailOn {
+    /// Errors only
+    Error,
+    /// Warnings too
+    Warning,
+    /// Anything
+    Info,
+}
+
+impl FailOn {
+    pub(crate) fn severity(self) -> locus_core::Severity {
+        match self {
+            FailOn::Error => locus_core::Severity::Error,
+            FailOn::Warning => locus_core::Severity::Warning,
+            FailOn::Info => locus_core::Severity::Info,
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Exit codes:
+  0  checked, and nothing found
+  1  something found at or above `--fail-on`
+  2  something could not be checked
+  3  the command line makes no sense")]
+pub(crate) struct CheckArgs {
+    /// Files and folders; `-` is standard input
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+
+    /// Environment of Heat templates; later ones override
+    #[arg(short, long = "environment", value_name = "FILE")]
+    pub(crate) environment: Vec<PathBuf>,
+
+    /// Parameter of Heat templates
+    #[arg(short, long, value_name = "NAME=VALUE", value_parser = name_value)]
+    pub(crate) param: Vec<(String, String)>,
+
+    /// Report also what is wrong for some allowed inputs only
+    #[arg(long)]
+    pub(crate) all_inputs: bool,
+
+    /// Do not check a rule
+    #[arg(long, value_name = "RULE")]
+    pub(crate) ignore: Vec<String>,
+
+    /// How to print findings
+    #[arg(long, value_enum, default_value = "text")]
+    pub(crate) format: CheckFormat,
+
+    /// What makes the exit code 1
+    #[arg(long, value_enum, default_value = "error")]
+    pub(crate) fail_on: FailOn,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExplainArgs {
+    /// A rule, e.g. `HOT221`
+    pub(crate) rule: String,
 }
 
 /// What happens when a sum has more bits than an integer.
@@ -151,6 +230,12 @@ impl std::fmt::Display for Solver {
         let name = self.to_possible_value();
         f.write_str(name.as_ref().map_or("", |name| name.get_name()))
     }
+}
+
+fn name_value(text: &str) -> Result<(String, String), String> {
+    text.split_once('=')
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .ok_or_else(|| format!("`{text}` is not `NAME=VALUE`"))
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {

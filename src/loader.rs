@@ -2,12 +2,34 @@
 
 use std::path::Path;
 
+use locus_frontends::loader::{LoadError, PathKind};
+
 /// Reads what a model opens from the file system.
 pub(crate) struct FileSystem;
 
 impl locus_grammar::Loader for FileSystem {
     fn load(&self, path: &str) -> Option<String> {
         read(Path::new(path)).ok()
+    }
+}
+
+impl locus_frontends::loader::Loader for FileSystem {
+    fn load(&self, path: &str) -> Result<std::sync::Arc<[u8]>, LoadError> {
+        std::fs::read(path)
+            .map(Into::into)
+            .map_err(|error| LoadError {
+                missing: error.kind() == std::io::ErrorKind::NotFound,
+                reason: error.to_string(),
+            })
+    }
+
+    fn kind(&self, path: &str) -> Option<PathKind> {
+        let metadata = std::fs::metadata(path).ok()?;
+        Some(if metadata.is_dir() {
+            PathKind::Directory
+        } else {
+            PathKind::File
+        })
     }
 }
 

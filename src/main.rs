@@ -1,10 +1,12 @@
 //! The `locus` command line: results on standard output, everything else on standard error.
 
+mod check;
 mod cli;
 mod fmt;
 mod interrupt;
 mod loader;
 mod report;
+mod rules;
 mod run;
 
 use std::process::ExitCode;
@@ -24,6 +26,9 @@ fn main() -> ExitCode {
         }
     };
     let exit = match cli.command {
+        Command::Check(args) => check::check(&args),
+        Command::Rules => rules::list(),
+        Command::Explain(args) => rules::explain(&args.rule),
         Command::Run(args) => run::run(&args),
         Command::Fmt(args) => fmt::fmt(&args),
         #[cfg(feature = "gate")]

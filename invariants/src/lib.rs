@@ -1,3 +1,23 @@
 //! The rule library and the checker that joins graph and model.
+//!
+//! A rule is an assertion in a file of `library/`; nothing about a single rule is written in Rust. Rules
+//! are compiled once ([`rules`]), a configuration becomes a database of relations ([`check`]), and
+//! each rule becomes a query for what breaks it ([`logic`], [`engine`]).
 
+pub mod check;
+pub mod engine;
+pub mod explain;
+pub mod logic;
 pub mod models;
+pub mod rules;
+pub mod values;
+pub mod vocabulary;
+
+pub use check::{Checker, Configuration, Options, Report, Stats, check_hot};
+pub use explain::explain;
+pub use rules::{Library, Rule};
+
+/// All rules that come with the program; a rule that is stated in parts appears once for each part.
+pub fn rules() -> &'static [Rule] {
+    Library::builtin().rules()
+}

@@ -215,7 +215,7 @@ impl Printer {
 }
 
 /// Prints on standard output; whoever closed it wants no more.
-fn print(text: &str) {
+pub(crate) fn print(text: &str) {
     use std::io::Write;
     let mut out = std::io::stdout().lock();
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());

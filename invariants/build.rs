@@ -1,0 +1,62 @@
+//! Lists the files of the rule library, so that adding a rule touches no code.
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::{env, fs, io};
+
+fn main() -> io::Result<()> {
+    let root = env::var("CARGO_MANIFEST_DIR").map_err(io::Error::other)?;
+    let out = env::var("OUT_DIR").map_err(io::Error::other)?;
+    let library = Path::new(&root).join("library");
+    println!("cargo::rerun-if-changed={}", library.display());
+    let mut code = String::from(
+        "/// The modules of the library and their texts.\nconst FILES: &[(&str, &str)] = &[\n",
+    );
+    let mut files = Vec::new();
+    let mut examples = Vec::new();
+    for folder in sorted(&library)? {
+        // The reference models are no rules.
+        if folder.file_name().is_some_and(|name| name == "models") {
+            continue;
+        }
+        if folder.is_file() {
+            files.push(folder);
+            continue;
+        }
+        for path in sorted(&folder)? {
+            if path.is_file() {
+                files.push(path);
+            } else if path.file_name().is_some_and(|name| name == "examples") {
+                examples.extend(sorted(&path)?);
+            }
+        }
+    }
+    for path in files {
+        if path.extension().is_some_and(|extension| extension == "als") {
+            let module = path
+                .strip_prefix(&library)
+                .unwrap_or(&path)
+                .with_extension("");
+            let module = module.to_string_lossy().replace('\\', "/");
+            let _ = writeln!(code, "    ({module:?}, include_str!({path:?})),");
+        }
+    }
+    code.push_str(
+        "];\n\n/// The examples and their texts.\nconst EXAMPLES: &[(&str, &str)] = &[\n",
+    );
+    for path in examples {
+        if let Some(name) = path.file_name().map(|name| name.to_string_lossy()) {
+            let _ = writeln!(code, "    ({name:?}, include_str!({path:?})),");
+        }
+    }
+    code.push_str("];\n");
+    fs::write(Path::new(&out).join("library.rs"), code)
+}
+
+fn sorted(folder: &Path) -> io::Result<Vec<std::path::PathBuf>> {
+    let mut paths: Vec<_> = fs::read_dir(folder)?
+        .map(|entry| entry.map(|entry| entry.path()))
+        .collect::<io::Result<_>>()?;
+    paths.sort();
+    Ok(paths)
+}

@@ -1,0 +1,156 @@
+//! Checks Heat templates with the rules of a folder: `cargo run --example check -- LIBRARY FILE...`.
+//!
+//! The folder is read anew each time, so that a rule can be tried without compiling anything. Of an example
+//! of a rule (`*.breaks.yaml`, `*.holds.yaml`) only what differs from its marks is shown.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+use std::{env, fs, io};
+
+use locus_core::{Diagnostic, Sources};
+use locus_frontends::hot;
+use locus_invariants::check::{Checker, Configuration, Options};
+use locus_invariants::rules::{Library, Source};
+use locus_invariants::vocabulary::hot::Hot;
+
+struct Disk;
+
+impl hot::Loader for Disk {
+    fn load(&self, path: &str) -> Result<Vec<u8>, String> {
+        fs::read(path).map_err(|error| error.to_string())
+    }
+}
+
+fn place(sources: &Sources, diagnostic: &Diagnostic) -> String {
+    match diagnostic.primary() {
+        Some(span) => {
+            let at = sources.start(span);
+            format!("{}:{}:{}", sources.name(span.file), at.line, at.column)
+        }
+        None => "-".to_owned(),
+    }
+}
+
+/// The files of a library, with the names of their modules.
+fn modules(folder: &Path, root: &Path, out: &mut Vec<(String, PathBuf)>) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() && !path.ends_with("models") {
+            modules(&path, root, out)?;
+        } else if path.extension().is_some_and(|extension| extension == "als") {
+            let module = path.strip_prefix(root).unwrap_or(&path).with_extension("");
+            out.push((module.to_string_lossy().into_owned(), path));
+        }
+    }
+    out.sort();
+    Ok(())
+}
+
+type Mark = (usize, usize, String);
+
+/// The column that a caret marks; `#^` is the first, which a comment cannot point at.
+fn column(before: &str) -> usize {
+    match before.chars().count() {
+        1 => 1,
+        count => count + 1,
+    }
+}
+
+fn marked(text: &str) -> BTreeSet<Mark> {
+    let mut line = 0;
+    let mut marks = BTreeSet::new();
+    for (at, content) in text.lines().enumerate() {
+        match content.split_once('^').filter(|_| content.starts_with('#')) {
+            Some((before, rule)) => {
+                marks.insert((line, column(before), rule.trim().to_owned()));
+            }
+            None => line = at + 1,
+        }
+    }
+    marks
+}
+
+fn main() -> io::Result<()> {
+    let mut arguments = env::args().skip(1);
+    let root = PathBuf::from(arguments.next().unwrap_or_default());
+    let start = Instant::now();
+    let mut sources = Sources::new();
+    let mut library = Library::default();
+    let mut files = Vec::new();
+    modules(&root, &root, &mut files)?;
+    for (module, path) in files {
+        let source = Source {
+            module,
+            path: path.to_string_lossy().into_owned(),
+            text: fs::read_to_string(&path)?,
+        };
+        for problem in library.add(source, &mut sources) {
+            println!("{}: {}", place(&sources, &problem), problem.message);
+        }
+    }
+    let checker = Checker::new(&library, &Hot, &mut sources);
+    println!(
+        "{} rules in {:?}",
+        checker.program().rules.len(),
+        start.elapsed()
+    );
+    for problem in checker.diagnostics() {
+        println!(
+            "{} {}: {}",
+            place(&sources, problem),
+            problem.severity,
+            problem.message
+        );
+    }
+    for path in arguments {
+        let text = fs::read_to_string(&path)?;
+        let file = sources.add(path.as_str(), text.clone());
+        let start = Instant::now();
+        let loaded = hot::load(&mut sources, &Disk, &hot::Request::new(file));
+        let load = start.elapsed();
+        let start = Instant::now();
+        let configuration = Configuration {
+            vocabulary: &Hot,
+            graph: &loaded.graph,
+            facts: &loaded.facts,
+        };
+        let report = checker.check(configuration, &Options::default());
+        let time = start.elapsed();
+        let all: Vec<&Diagnostic> = loaded
+            .diagnostics
+            .iter()
+            .chain(&report.findings)
+            .chain(&report.unchecked)
+            .chain(&loaded.unchecked)
+            .collect();
+        let example = path.ends_with(".breaks.yaml") || path.ends_with(".holds.yaml");
+        let marks = marked(&text);
+        let mut found = BTreeSet::new();
+        if !example {
+            println!(
+                "{path}: loaded in {load:?}, checked in {time:?}, {:?}",
+                report.stats
+            );
+            let mut steps = report.steps.clone();
+            steps.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+            steps.truncate(6);
+            println!("most steps: {steps:?}");
+        }
+        for diagnostic in all {
+            let at = diagnostic.primary().map(|span| sources.start(span));
+            let (line, column) = at.map_or((0, 0), |at| (at.line, at.column));
+            let mark = (line, column, diagnostic.code.clone());
+            if !(example && marks.contains(&mark)) {
+                let (severity, code) = (diagnostic.severity, &diagnostic.code);
+                let place = place(&sources, diagnostic);
+                println!("{place} {severity}[{code}]: {}", diagnostic.message);
+            }
+            found.insert(mark);
+        }
+        for mark in marks.difference(&found) {
+            println!("{path}: not reported: {mark:?}");
+        }
+    }
+    Ok(())
+}

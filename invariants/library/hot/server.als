@@ -1,0 +1,302 @@
+/** Rules about servers. */
+module hot/server
+
+open hot/vocabulary
+open hot/neutron
+open values
+
+/** The subnets that an entry of a server's networks names. */
+fun entry_subnets[e: set OS_Nova_Server_networks]: set univ { e.prop_subnet & OS_Neutron_Subnet }
+
+/** The networks that an entry names, by itself or through its subnet or port. */
+fun entry_networks[e: set OS_Nova_Server_networks]: set univ {
+  e.prop_network + e.prop_uuid + network_of[e.prop_subnet] + port_network[e.prop_port]
+}
+
+/** The entries of a boot device list that Nova would boot from. */
+fun boot_devices[s: OS_Nova_Server]: set univ {
+  { e: s.prop_block_device_mapping_v2 |
+      some e.prop_volume_id + e.prop_snapshot_id + e.prop_image + e.prop_image_id
+      and (no e.prop_boot_index or e.prop_boot_index = 0) }
+}
+
+/** What the data of an entry comes from. */
+fun sources[e: OS_Nova_Server_block_device_mapping_v2]: set univ {
+  (some e.prop_volume_id => "volume_id" else none)
+  + (some e.prop_snapshot_id => "snapshot_id" else none)
+  + (some e.prop_image + e.prop_image_id => "image" else none)
+  + (some e.prop_swap_size => "swap_size" else none)
+  + (some e.prop_ephemeral_size + e.prop_ephemeral_format => "ephemeral_size" else none)
+}
+
+/** HOT209 error: a fixed address of a server is in the block of its subnet
+ * message: the address `{a}` of `{s}` is outside the block `{n.prop_cidr}` of `{n}`
+ * at: e.prop_fixed_ip "not in `{n.prop_cidr}`"
+ * also: n.prop_cidr
+ * help: choose an address of `{n.prop_cidr}`
+ * why: Neutron refuses the port that Nova asks for, and the server fails.
+ * source: RR-9317, section 7.2.3, figure 10
+ */
+assert ServerAddressIsInTheSubnet {
+  all s: OS_Nova_Server, e: s.prop_networks, a: e.prop_fixed_ip, n: e.prop_subnet & OS_Neutron_Subnet |
+    (address[a] and cidr[n.prop_cidr]) implies contains[n.prop_cidr, a]
+}
+
+/** HOT209 error: a fixed address of a server is in a block of its network
+ * message: the address `{a}` of `{s}` is in no subnet of `{n}`
+ * at: e.prop_fixed_ip "in no subnet"
+ * also: n
+ * help: choose an address of one of its subnets
+ * why: Neutron refuses the port that Nova asks for, and the server fails.
+ * source: RR-9317, section 7.2.3, figure 10
+ */
+assert ServerAddressIsInTheNetwork {
+  all s: OS_Nova_Server, e: s.prop_networks, a: e.prop_fixed_ip, n: e.prop_network & created_networks |
+    (no e.prop_subnet and address[a] and some subnets_on[n]
+      and all t: subnets_on[n] | cidr[(t & OS_Neutron_Subnet).prop_cidr])
+    implies some t: subnets_on[n] | contains[(t & OS_Neutron_Subnet).prop_cidr, a]
+}
+
+/** HOT221 error: a server is attached to a port once
+ * message: `{s}` is attached twice to the port `{a.prop_port}`
+ * at: b.prop_port "attached again here"
+ * also: a.prop_port "attached here"
+ * help: remove one of the two
+ * why: Nova refuses the server: the port is in use.
+ * source: RR-9317, section 7.1.4
+ */
+assert AttachedToAPortOnce {
+  all s: OS_Nova_Server, disj a, b: s.prop_networks | no a.prop_port & b.prop_port
+}
+
+/** HOT221 error: servers do not share a port
+ * message: `{s}` and `{t}` are attached to one port
+ * at: t.prop_networks.prop_port "attached again here"
+ * also: s.prop_networks.prop_port "attached here"
+ * help: give each server a port of its own
+ * why: Nova refuses the second server: the port is in use.
+ * source: RR-9317, sections 7.1.4 and 7.2.3, figure 8
+ */
+assert ServersHaveTheirOwnPort {
+  all disj s, t: OS_Nova_Server | no s.prop_networks.prop_port & t.prop_networks.prop_port
+}
+
+/** HOT222 error: a server has one list of block devices
+ * message: `{s}` has both `block_device_mapping` and `block_device_mapping_v2`
+ * at: s.prop_block_device_mapping "old list"
+ * also: s.prop_block_device_mapping_v2 "new list"
+ * help: move everything into `block_device_mapping_v2`
+ * why: Heat refuses the server.
+ * source: RR-9317, section 7.1.4
+ */
+assert OneListOfDevices {
+  all s: OS_Nova_Server | no s.prop_block_device_mapping or no s.prop_block_device_mapping_v2
+}
+
+/** HOT224 error: a server has a fixed address once
+ * message: `{s}` has the address `{a.prop_fixed_ip}` twice on one network
+ * at: b.prop_fixed_ip "used again here"
+ * also: a.prop_fixed_ip "used here"
+ * help: choose another address, or leave it out and Neutron chooses one
+ * why: Neutron refuses the second port that Nova asks for.
+ * source: RR-9317, section 7.1.4
+ */
+assert ServerAddressesAreDifferent {
+  all s: OS_Nova_Server, disj a, b: s.prop_networks |
+    some address_of[a.prop_fixed_ip] & address_of[b.prop_fixed_ip] implies
+      no entry_networks[a] & entry_networks[b]
+}
+
+/** HOT224 error: servers on one network have different fixed addresses
+ * message: `{t}` has the address `{b.prop_fixed_ip}` of `{s}`, on one network
+ * at: b.prop_fixed_ip "used again here"
+ * also: a.prop_fixed_ip "used here"
+ * help: choose another address, or leave it out and Neutron chooses one
+ * why: Neutron refuses the second port that Nova asks for.
+ * source: RR-9317, section 7.1.4
+ */
+assert ServersHaveDifferentAddresses {
+  all disj s, t: OS_Nova_Server |
+    not (some a: s.prop_networks, b: t.prop_networks |
+      some address_of[a.prop_fixed_ip] & address_of[b.prop_fixed_ip]
+      and some entry_networks[a] & entry_networks[b])
+}
+
+/** HOT225 error: a network entry of a server names its network once
+ * message: a network entry of `{s}` has both `uuid` and `network`
+ * at: e.prop_uuid "old name"
+ * also: e.prop_network
+ * help: remove `uuid`
+ * why: Heat refuses the server.
+ * source: RR-9317, section 7.1.4
+ */
+assert NetworkIsNamedOnce {
+  all s: OS_Nova_Server, e: s.prop_networks | no e.prop_uuid or no e.prop_network
+}
+
+/** HOT225 error: a network entry of a server has not both a port and an address
+ * message: a network entry of `{s}` has both `port` and `fixed_ip`
+ * at: e.prop_fixed_ip
+ * also: e.prop_port
+ * help: give the address to the port
+ * why: Heat refuses the server.
+ * source: RR-9317, section 7.1.4
+ */
+assert AddressIsThatOfThePort {
+  all s: OS_Nova_Server, e: s.prop_networks | no e.prop_fixed_ip or no e.prop_port
+}
+
+/** HOT225 error: a network entry of a server names something to attach to
+ * message: a network entry of `{s}` names no network, subnet or port
+ * at: e "attaches to nothing"
+ * help: add `network`, `subnet` or `port`
+ * why: Heat refuses the server.
+ * source: RR-9317, section 7.1.4
+ */
+assert NetworkEntriesName {
+  all s: OS_Nova_Server, e: s.prop_networks |
+    some e.prop_network + e.prop_uuid + e.prop_port + e.prop_allocate_network + e.prop_subnet
+}
+
+/** HOT226 error: the subnet of a network entry is on its network
+ * message: a network entry of `{s}` is on `{e.prop_network}`, and its subnet `{n}` on `{n.prop_network}`
+ * at: e.prop_subnet "of another network"
+ * also: e.prop_network
+ * help: use a subnet of that network
+ * why: Heat refuses the server.
+ * source: RR-9317, section 7.1.4
+ */
+assert EntrySubnetIsOnTheNetwork {
+  all s: OS_Nova_Server, e: s.prop_networks, n: e.prop_subnet & OS_Neutron_Subnet |
+    (some e.prop_network and some n.prop_network) implies some e.prop_network & n.prop_network
+}
+
+/** HOT227 error: the two floating ips of a server's port are on different networks
+ * message: `{f}` of a network entry of `{s}` and `{g}` are on one port and one network
+ * at: e.prop_floating_ip "this floating ip"
+ * also: g "and this one"
+ * help: remove one of the two
+ * why: Neutron refuses the second: a fixed address has one floating ip of an external network.
+ * source: RR-9317, section 7.1.4
+ */
+assert FloatingIpsAreOnDifferentNetworks {
+  all s: OS_Nova_Server, e: s.prop_networks, f: e.prop_floating_ip & OS_Neutron_FloatingIP,
+      g: OS_Neutron_FloatingIP |
+    (f != g and some floating_ports[g] & e.prop_port) implies
+      no f.prop_floating_network & g.prop_floating_network
+}
+
+/** HOT228 error: a block device has a source
+ * message: a block device of `{s}` has no source
+ * at: e "no source"
+ * help: add `volume_id`, `snapshot_id`, `image`, `swap_size` or `ephemeral_size`
+ * why: Heat refuses the server.
+ * source: RR-9317, section 7.1.4
+ */
+assert DevicesHaveASource {
+  all s: OS_Nova_Server, e: s.prop_block_device_mapping_v2 | some sources[e]
+}
+
+/** HOT228 error: a block device has one source
+ * message: a block device of `{s}` has several sources
+ * at: e "several sources"
+ * help: keep one of `volume_id`, `snapshot_id`, `image`, `swap_size` and `ephemeral_size`
+ * why: Heat refuses the server.
+ * source: RR-9317, section 7.1.4
+ */
+assert DevicesHaveOneSource {
+  all s: OS_Nova_Server, e: s.prop_block_device_mapping_v2 | lone sources[e]
+}
+
+/** HOT229 error: a server with software deployments is made for them
+ * message: `{s}` has the software deployment `{d}` and its `user_data_format` is `{s.prop_user_data_format}`
+ * at: s.prop_user_data_format
+ * also: s
+ * also: d "deploys to it"
+ * help: set `user_data_format: SOFTWARE_CONFIG`
+ * why: The server never asks for the deployment, which fails when its time is over.
+ * source: RR-9317, section 7.1.4
+ */
+assert DeploymentsNeedSoftwareConfig {
+  all d: OS_Heat_SoftwareDeployment, s: d.prop_server & OS_Nova_Server |
+    s.prop_user_data_format = "SOFTWARE_CONFIG"
+}
+
+/** HOT229 error: a server with structured deployments is made for them
+ * message: `{s}` has the structured deployment `{d}` and its `user_data_format` is `{s.prop_user_data_format}`
+ * at: s.prop_user_data_format
+ * also: s
+ * also: d "deploys to it"
+ * help: set `user_data_format: SOFTWARE_CONFIG`
+ * why: The server never asks for the deployment, which fails when its time is over.
+ * source: RR-9317, section 7.1.4
+ */
+assert StructuredDeploymentsNeedSoftwareConfig {
+  all d: OS_Heat_StructuredDeployment, s: d.prop_server & OS_Nova_Server |
+    s.prop_user_data_format = "SOFTWARE_CONFIG"
+}
+
+/** HOT230 error: a server has something to boot from
+ * message: `{s}` has neither an image nor a bootable device
+ * at: s "cannot boot"
+ * help: add `image`, or a block device with a volume, snapshot or image
+ * why: Heat refuses the server. Of block devices with a `boot_index`, only index 0 is booted from.
+ * source: RR-9317, section 7.1.4
+ */
+assert ServersBoot {
+  all s: OS_Nova_Server |
+    some s.prop_image or some boot_devices[s] or some s.prop_block_device_mapping
+}
+
+/** HOT230 error: a server has one thing to boot from
+ * message: `{s}` has several things to boot from
+ * at: s.prop_block_device_mapping_v2
+ * also: s.prop_image
+ * help: keep `image` or one device; give the others a `boot_index` other than 0
+ * why: Heat refuses the server. A block device without `boot_index` counts as bootable.
+ * source: RR-9317, section 7.1.4
+ */
+assert ServersBootFromOne {
+  all s: OS_Nova_Server | lone boot_devices[s] and (no s.prop_image or no boot_devices[s])
+}
+
+/** HOT302 warning: a server can reach the metadata service
+ * message: `{s}` has no config drive, and none of its networks is attached to a router
+ * at: s.prop_networks
+ * also: s "cannot reach the metadata service"
+ * help: set `config_drive: true`, or attach a subnet of `{s.prop_networks.prop_network}` to a router
+ * help: set `config_drive: true`, or attach one of its networks to a router
+ * why: cloud-init finds no metadata, so keys and passwords are never set and nobody can log in.
+ * source: RR-9317, section 7.2.2
+ */
+assert MetadataIsReachable {
+  all s: OS_Nova_Server | let n = entry_networks[s.prop_networks] |
+    (some n and n in created_networks and s.prop_config_drive != True) implies
+      (some i: OS_Neutron_RouterInterface | some interface_networks[i] & n)
+      or (some r: OS_Neutron_Router | some gateway_network[r] & n)
+}
+
+/** HOT308 warning: the security groups of a server apply to its ports
+ * message: `{s}` has security groups, which do not apply to its port `{e.prop_port}`
+ * at: s.prop_security_groups "ignored for the port"
+ * also: e.prop_port "this port"
+ * help: give `security_groups` to the port
+ * why: Nova ignores the security groups of a server for ports that exist already.
+ * source: ours
+ */
+assert SecurityGroupsApply {
+  all s: OS_Nova_Server, e: s.prop_networks | some s.prop_security_groups implies no e.prop_port
+}
+
+/** HOT308 warning: a floating ip of a network entry has a port
+ * message: the floating ip `{e.prop_floating_ip}` of `{s}` is on an entry that names only a network
+ * at: e.prop_floating_ip
+ * also: e.prop_network
+ * help: name the `port` or `subnet` of the entry
+ * why: Heat chooses the port once the server is there; the floating ip may end on another address than meant.
+ * source: ours
+ */
+assert FloatingIpsHaveAPort {
+  all s: OS_Nova_Server, e: s.prop_networks |
+    some e.prop_floating_ip implies some e.prop_port + e.prop_subnet + e.prop_fixed_ip
+}

@@ -1,0 +1,116 @@
+//! Decides with the solver what three values leave open: whether a violation happens for every input, for some
+//! or for none.
+
+use std::time::{Duration, Instant};
+
+use locus_core::value::SymbolKind;
+use locus_solver::limits::Limits;
+use locus_solver::problem::{Formula, Problem};
+use locus_solver::search::{Instance, Options, Outcome, Search};
+
+use super::problem::{Translation, translate};
+use crate::engine::{Atom, Database};
+use crate::logic::{QueryId, Terms, VarId};
+
+/// What the solver says of one possible violation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Decision {
+    /// It happens for every input.
+    Always,
+    /// It happens for these inputs, and not for others.
+    Sometimes(Vec<String>),
+    /// It happens for no input.
+    Never,
+    /// It could not be decided.
+    Open,
+}
+
+/// How large the problems were.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Effort {
+    pub(super) variables: usize,
+    pub(super) clauses: usize,
+}
+
+/// The time for one possible violation.
+const TIME: Duration = Duration::from_millis(500);
+
+/// Decides a possible violation.
+pub(super) fn decide(
+    terms: &Terms,
+    database: &Database,
+    query: QueryId,
+    binding: &[(VarId, Atom)],
+    effort: &mut Effort,
+) -> Decision {
+    let Ok(translation) = translate(terms, database, query, binding) else {
+        return Decision::Open;
+    };
+    let deadline = Instant::now() + TIME;
+    let Translation {
+        mut problem,
+        broken,
+        choice,
+    } = translation;
+    let kept = problem.terms.not(broken);
+    let avoidable = solve(&problem, kept, deadline, effort);
+    let possible = solve(&problem, broken, deadline, effort);
+    match (possible, avoidable) {
+        (Some(None), _) => Decision::Never,
+        (Some(Some(_)), Some(None)) => Decision::Always,
+        (Some(Some(instance)), Some(Some(_))) => {
+            let chosen = choice.and_then(|choice| instance.relations.get(choice.0 as usize));
+            let mut inputs = Vec::new();
+            for row in chosen.into_iter().flat_map(|set| set.tuples()) {
+                if let [symbol, value] = row.as_slice() {
+                    inputs.extend(input(database, symbol.0, value.0));
+                }
+            }
+            Decision::Sometimes(inputs)
+        }
+        _ => Decision::Open,
+    }
+}
+
+/// An input and its value, in the user's words; not for what only the cloud decides.
+fn input(database: &Database, symbol: u32, value: u32) -> Option<String> {
+    let info = database.atom(Atom(symbol));
+    let symbol = info.symbol.as_ref()?;
+    if !matches!(symbol.kind, SymbolKind::Parameter | SymbolKind::Condition) {
+        return None;
+    }
+    let known = database.atoms().nth(value as usize);
+    Some(match known {
+        Some(atom) => format!("`{}` = `{}`", info.name, database.atom(atom).name),
+        None => format!("another `{}`", info.name),
+    })
+}
+
+/// An instance in which a formula holds; `Some(None)` when there is none, `None` when that is not known.
+fn solve(
+    problem: &Problem,
+    formula: Formula,
+    deadline: Instant,
+    effort: &mut Effort,
+) -> Option<Option<Instance>> {
+    let mut problem = problem.clone();
+    problem.require(formula, "the rule", None);
+    let options = Options {
+        symmetry: 0,
+        limits: Limits {
+            deadline: Some(deadline),
+            ..Limits::default()
+        },
+        ..Options::default()
+    };
+    let mut search = Search::new(&problem, &options).ok()?;
+    let outcome = search.next().ok()?;
+    let stats = search.stats();
+    effort.variables += stats.vars;
+    effort.clauses += stats.clauses;
+    match outcome {
+        Outcome::Sat(instance) => Some(Some(instance)),
+        Outcome::Unsat => Some(None),
+        Outcome::Unknown(_) => None,
+    }
+}

@@ -1,0 +1,9 @@
+//! The checker: joins the facts of a configuration with the rules of its language.
+
+mod decide;
+mod populate;
+mod problem;
+mod report;
+mod run;
+
+pub use run::{Checker, Configuration, Options, Report, Stats, check_hot};

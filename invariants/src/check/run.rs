@@ -1,0 +1,321 @@
+//! Running all rules over one configuration.
+
+use std::ops::ControlFlow;
+use std::sync::LazyLock;
+
+use locus_core::facts::Facts;
+use locus_core::{Diagnostic, LocationGraph, Sources};
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+
+use super::decide::{Decision, Effort, decide};
+use super::populate::populate;
+use super::report::{Binding, Reporter};
+use crate::engine::{Atom, Database, Evaluator, Search, Shared, Tri};
+use crate::logic::VarId;
+use crate::rules::{Library, Program, Rule, RuleProgram};
+use crate::vocabulary::Vocabulary;
+use crate::vocabulary::hot::Hot;
+
+/// A configuration in terms of its language.
+#[derive(Clone, Copy)]
+pub struct Configuration<'a> {
+    /// What rules can mention.
+    pub vocabulary: &'a dyn Vocabulary,
+    /// Locations and their properties.
+    pub graph: &'a LocationGraph,
+    /// What else the front-end states.
+    pub facts: &'a Facts,
+}
+
+/// What to check, and how far to go.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Also report what breaks a rule for some inputs only.
+    pub all_inputs: bool,
+    /// Rules that are not checked, by identifier.
+    pub ignore: Vec<String>,
+    /// Steps after which the check of one rule is given up.
+    pub budget: u64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            all_inputs: false,
+            ignore: Vec::new(),
+            budget: 200_000_000,
+        }
+    }
+}
+
+/// What was counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// Rules that were checked.
+    pub rules: usize,
+    /// Locations of the configuration.
+    pub locations: usize,
+    /// Violations that depend on inputs.
+    pub violable: usize,
+    /// Variables of the SAT problems that were solved.
+    pub variables: usize,
+    /// Clauses of the SAT problems that were solved.
+    pub clauses: usize,
+}
+
+/// What came of checking a configuration.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    /// Each violation, in the order of the text.
+    pub findings: Vec<Diagnostic>,
+    /// Rules that could not be decided, and why.
+    pub unchecked: Vec<Diagnostic>,
+    /// The assertions that were broken, by module and name.
+    pub broken: Vec<(String, String)>,
+    /// The steps that each assertion took.
+    pub steps: Vec<(String, u64)>,
+    /// What was counted.
+    pub stats: Stats,
+}
+
+/// Compiled rules of one language, used for any number of configurations.
+#[derive(Debug)]
+pub struct Checker {
+    program: Program,
+    /// What is wrong with the rules themselves.
+    diagnostics: Vec<Diagnostic>,
+}
+
+static HOT: LazyLock<Checker> =
+    LazyLock::new(|| Checker::new(Library::builtin(), &Hot, &mut Sources::new()));
+
+/// What a rule came to.
+#[derive(Default)]
+struct Outcome {
+    findings: Vec<Diagnostic>,
+    unchecked: Vec<Diagnostic>,
+    violable: usize,
+    effort: Effort,
+    steps: u64,
+}
+
+/// Possible violations of one rule that the solver is asked about; a template with more has an input that
+/// nearly everything depends on.
+const DECISIONS: usize = 32;
+
+impl Checker {
+    /// Compiles the rules of a library about one language. What is wrong with them is in
+    /// [`diagnostics`](Self::diagnostics), with spans into `sources`.
+    pub fn new(library: &Library, vocabulary: &dyn Vocabulary, sources: &mut Sources) -> Self {
+        let compiled = Program::compile(library, vocabulary, sources);
+        Checker {
+            program: compiled.program,
+            diagnostics: compiled.diagnostics,
+        }
+    }
+
+    /// The rules about Heat templates that come with the program.
+    pub fn hot() -> &'static Checker {
+        &HOT
+    }
+
+    /// What is wrong with the rules themselves.
+    pub fn diagnostics(&self) -> &[Diagnostic] {
+        &self.diagnostics
+    }
+
+    /// The compiled rules.
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// Checks a configuration against all rules.
+    pub fn check(&self, configuration: Configuration<'_>, options: &Options) -> Report {
+        let Configuration {
+            vocabulary,
+            graph,
+            facts,
+        } = configuration;
+        let all_inputs = options.all_inputs;
+        let database = populate(&self.program, vocabulary, graph, facts, all_inputs);
+        let shared = Shared::new(&self.program.terms);
+        let enabled: Vec<&RuleProgram> = self
+            .program
+            .rules
+            .iter()
+            .filter(|rule| !options.ignore.contains(&rule.rule.id))
+            .collect();
+        let outcomes: Vec<Outcome> = enabled
+            .par_iter()
+            .map(|rule| self.check_rule(rule, &database, &shared, options))
+            .collect();
+        let mut report = Report::default();
+        for (rule, outcome) in enabled.iter().zip(outcomes) {
+            if !outcome.findings.is_empty() {
+                let Rule {
+                    module, assertion, ..
+                } = &rule.rule;
+                report.broken.push((module.clone(), assertion.clone()));
+            }
+            let assertion = rule.rule.assertion.clone();
+            report.steps.push((assertion, outcome.steps));
+            report.findings.extend(outcome.findings);
+            report.unchecked.extend(outcome.unchecked);
+            report.stats.violable += outcome.violable;
+            report.stats.variables += outcome.effort.variables;
+            report.stats.clauses += outcome.effort.clauses;
+        }
+        report.stats.rules = enabled.len();
+        report.stats.locations = graph.len();
+        let position = |diagnostic: &Diagnostic| {
+            let span = diagnostic.primary();
+            span.map(|span| (span.file, span.start, span.end))
+        };
+        report.findings.sort_by(|a, b| {
+            let key = position(a).cmp(&position(b));
+            key.then_with(|| a.code.cmp(&b.code))
+                .then_with(|| a.message.cmp(&b.message))
+        });
+        report.findings.dedup_by(|a, b| {
+            a.code == b.code && a.message == b.message && a.primary() == b.primary()
+        });
+        report
+    }
+
+    fn check_rule(
+        &self,
+        rule: &RuleProgram,
+        database: &Database,
+        shared: &Shared,
+        options: &Options,
+    ) -> Outcome {
+        let mut outcome = Outcome::default();
+        let Some(query) = rule.query else {
+            return outcome;
+        };
+        let terms = &self.program.terms;
+        let mut evaluator =
+            Evaluator::new(terms, &self.program.plans, database, shared, options.budget);
+        let vars: Vec<VarId> = terms.query(query).decls.iter().map(|decl| decl.0).collect();
+        let mut found: FxHashMap<Vec<Atom>, (Binding, Tri)> = FxHashMap::default();
+        let mut order: Vec<Vec<Atom>> = Vec::new();
+        let mut decisions = 0;
+        let search = if options.all_inputs {
+            Search::Complete
+        } else {
+            Search::Certain
+        };
+        let run = evaluator.run(query, search, &mut |this, tri| {
+            let bound = |var: &VarId| Some((*var, this.bound(*var)?));
+            let binding = Binding {
+                values: vars.iter().filter_map(bound).collect(),
+            };
+            let (key, ascending) = identity(rule, &binding);
+            match found.get_mut(&key) {
+                None => {
+                    order.push(key.clone());
+                    found.insert(key, (binding, tri));
+                }
+                Some(known) => {
+                    // Certain before possible; of two orders, that of the text.
+                    if (tri, ascending) > (known.1, identity(rule, &known.0).1) {
+                        *known = (binding, tri);
+                    }
+                }
+            }
+            Ok(ControlFlow::Continue(()))
+        });
+        outcome.steps = evaluator.steps(options.budget);
+        if run.is_err() {
+            let message = format!(
+                "{} was given up after {} steps: {}",
+                rule.rule.id, options.budget, rule.rule.title
+            );
+            outcome
+                .unchecked
+                .push(Diagnostic::warning(rule.rule.id.clone(), message));
+        }
+        let reporter = Reporter {
+            program: &self.program,
+            database,
+        };
+        for key in order {
+            let Some((binding, tri)) = found.get(&key) else {
+                continue;
+            };
+            if *tri == Tri::True {
+                outcome.findings.push(reporter.finding(rule, binding));
+                continue;
+            }
+            let anchored: Vec<(VarId, Atom)> = binding
+                .values
+                .iter()
+                .copied()
+                .filter(|(var, _)| rule.anchors.contains(var))
+                .collect();
+            decisions += 1;
+            // Without listed values, what is not known is nearly anything: never certain to break a rule.
+            let worthwhile = options.all_inputs || database.has_choices();
+            let decision = if decisions > DECISIONS || !worthwhile {
+                Decision::Open
+            } else {
+                decide(terms, database, query, &anchored, &mut outcome.effort)
+            };
+            match decision {
+                Decision::Always => outcome.findings.push(reporter.finding(rule, binding)),
+                Decision::Never => {}
+                Decision::Sometimes(inputs) => {
+                    outcome.violable += 1;
+                    if options.all_inputs {
+                        outcome
+                            .findings
+                            .push(reporter.violable(rule, binding, &inputs));
+                    }
+                }
+                Decision::Open => {
+                    outcome.violable += 1;
+                    if options.all_inputs {
+                        outcome.findings.push(reporter.violable(rule, binding, &[]));
+                    }
+                }
+            }
+        }
+        outcome
+    }
+}
+
+/// What tells one finding of a rule from another: its anchors, in the order of the text where their order
+/// does not matter; and whether they are in that order already.
+fn identity(rule: &RuleProgram, binding: &Binding) -> (Vec<Atom>, bool) {
+    let value = |var: &VarId| {
+        let found = binding.values.iter().find(|(other, _)| other == var);
+        found.map(|&(_, atom)| atom)
+    };
+    let mut key: Vec<Atom> = rule.anchors.iter().filter_map(value).collect();
+    let mut ascending = true;
+    for group in &rule.disjoint {
+        let mut atoms: Vec<Atom> = group.iter().filter_map(value).collect();
+        ascending &= atoms.is_sorted();
+        atoms.sort_unstable();
+        let mut sorted = atoms.into_iter();
+        for (anchor, slot) in rule.anchors.iter().zip(key.iter_mut()) {
+            if group.contains(anchor)
+                && let Some(atom) = sorted.next()
+            {
+                *slot = atom;
+            }
+        }
+    }
+    (key, ascending)
+}
+
+/// Checks a Heat template that was loaded, with the rules that come with the program.
+pub fn check_hot(loaded: &locus_frontends::hot::Loaded, options: &Options) -> Report {
+    let configuration = Configuration {
+        vocabulary: &Hot,
+        graph: &loaded.graph,
+        facts: &loaded.facts,
+    };
+    Checker::hot().check(configuration, options)
+}

@@ -1,0 +1,558 @@
+//! Expressions, formulas and integers over a database.
+
+use std::sync::OnceLock;
+
+use locus_core::value::Value;
+
+use super::builtin::Builtin;
+use super::closure::Reach;
+use super::database::{Database, Table};
+use super::set::{Atom, Set, Tri};
+use crate::logic::{
+    Count, ExprId, ExprNode, FormulaId, FormulaNode, IntCmp, IntId, IntNode, IntOp, Plan, Terms,
+    VarId,
+};
+
+/// The evaluation was given up because it took too many steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stopped;
+
+/// Results that all rules over one database share.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    closed: Vec<OnceLock<Box<Table>>>,
+    reach: Vec<OnceLock<Box<Reach>>>,
+}
+
+impl Shared {
+    pub(crate) fn new(terms: &Terms) -> Self {
+        let count = terms.expr_count();
+        Shared {
+            closed: std::iter::repeat_with(OnceLock::new).take(count).collect(),
+            reach: std::iter::repeat_with(OnceLock::new).take(count).collect(),
+        }
+    }
+}
+
+/// Evaluates the terms of a program over a database.
+#[derive(Debug)]
+pub struct Evaluator<'a> {
+    pub(super) terms: &'a Terms,
+    pub(super) plans: &'a [Plan],
+    pub(super) database: &'a Database,
+    shared: &'a Shared,
+    /// The value of each variable that is bound.
+    pub(super) env: Vec<Option<Atom>>,
+    /// Steps that may still be taken.
+    budget: u64,
+    /// A variable ranged over a set that may have members of which nothing is known.
+    pub(super) met_open: bool,
+}
+
+/// The least and the greatest value that an integer may have.
+pub(super) type Interval = (i128, i128);
+
+const UNBOUNDED: Interval = (i128::MIN, i128::MAX);
+
+impl<'a> Evaluator<'a> {
+    pub(crate) fn new(
+        terms: &'a Terms,
+        plans: &'a [Plan],
+        database: &'a Database,
+        shared: &'a Shared,
+        budget: u64,
+    ) -> Self {
+        Evaluator {
+            terms,
+            plans,
+            database,
+            shared,
+            env: vec![None; terms.var_count()],
+            budget,
+            met_open: false,
+        }
+    }
+
+    /// Counts a step.
+    pub(super) fn step(&mut self) -> Result<(), Stopped> {
+        self.budget = self.budget.checked_sub(1).ok_or(Stopped)?;
+        Ok(())
+    }
+
+    /// The steps taken of a budget.
+    pub(crate) fn steps(&self, budget: u64) -> u64 {
+        budget.saturating_sub(self.budget)
+    }
+
+    /// Gives a variable a value; returns what it had.
+    pub(crate) fn bind(&mut self, var: VarId, atom: Option<Atom>) -> Option<Atom> {
+        self.env
+            .get_mut(var.index())
+            .and_then(|slot| std::mem::replace(slot, atom))
+    }
+
+    /// The value of a variable.
+    pub(crate) fn bound(&self, var: VarId) -> Option<Atom> {
+        self.env.get(var.index()).copied().flatten()
+    }
+
+    pub(super) fn is_closed(&self, expr: ExprId) -> bool {
+        self.terms.expr_vars(expr).is_empty()
+    }
+
+    /// The table of an expression without variables, computed once.
+    pub(super) fn table(&mut self, expr: ExprId) -> Result<&'a Table, Stopped> {
+        if let ExprNode::Relation(relation) = self.terms.expr(expr) {
+            return Ok(self.database.table(*relation));
+        }
+        let shared: &'a Shared = self.shared;
+        #[expect(
+            clippy::indexing_slicing,
+            reason = "there is a slot for every expression of the terms"
+        )]
+        let slot = &shared.closed[expr.index()];
+        if let Some(table) = slot.get() {
+            return Ok(table);
+        }
+        let set = self.compute(expr)?;
+        let database = self.database;
+        let property = self.mentions_property(expr);
+        Ok(slot.get_or_init(|| {
+            let table = Table::of(set, property, |atom| database.is_vague(atom));
+            Box::new(table)
+        }))
+    }
+
+    /// Whether nothing is known of a closed expression for what exists already.
+    fn mentions_property(&self, expr: ExprId) -> bool {
+        match self.terms.expr(expr) {
+            ExprNode::Relation(relation) => self.database.table(*relation).is_property(),
+            ExprNode::Union(parts) | ExprNode::Intersection(parts) => {
+                parts.iter().any(|&part| self.mentions_property(part))
+            }
+            ExprNode::Difference(a, b) | ExprNode::Override(a, b) | ExprNode::Join(a, b) => {
+                self.mentions_property(*a) || self.mentions_property(*b)
+            }
+            ExprNode::Transpose(a) | ExprNode::Closure(a) => self.mentions_property(*a),
+            _ => false,
+        }
+    }
+
+    /// What can be reached by a binary expression without variables.
+    pub(super) fn reach(&mut self, relation: ExprId) -> Result<&'a Reach, Stopped> {
+        let shared: &'a Shared = self.shared;
+        #[expect(
+            clippy::indexing_slicing,
+            reason = "there is a slot for every expression of the terms"
+        )]
+        let slot = &shared.reach[relation.index()];
+        if let Some(reach) = slot.get() {
+            return Ok(reach);
+        }
+        let set = self.table(relation)?.to_set();
+        Ok(slot.get_or_init(|| Box::new(Reach::new(&set))))
+    }
+
+    /// The tuples of an expression.
+    pub fn expr(&mut self, expr: ExprId) -> Result<Set, Stopped> {
+        match self.terms.expr(expr) {
+            ExprNode::Var(var) => Ok(match self.bound(*var) {
+                Some(atom) => Set::single(atom),
+                None => Set::empty(1),
+            }),
+            ExprNode::Constant(index) => Ok(Set::single(Atom(*index))),
+            ExprNode::None(arity) => Ok(Set::empty(*arity)),
+            ExprNode::Relation(relation) => {
+                let table = self.database.table(*relation);
+                match table.builtin() {
+                    Some(builtin) => self.list_builtin(builtin, table.arity()),
+                    None => Ok(table.to_set()),
+                }
+            }
+            _ if self.is_closed(expr) => Ok(self.table(expr)?.to_set()),
+            _ => self.compute(expr),
+        }
+    }
+
+    fn compute(&mut self, expr: ExprId) -> Result<Set, Stopped> {
+        self.step()?;
+        let terms = self.terms;
+        match terms.expr(expr) {
+            ExprNode::Relation(_)
+            | ExprNode::Var(_)
+            | ExprNode::Constant(_)
+            | ExprNode::None(_) => self.expr(expr),
+            ExprNode::Univ => {
+                let mut set = Set::empty(1);
+                set.sure = self.database.atoms().collect();
+                Ok(set)
+            }
+            ExprNode::Iden => {
+                let mut set = Set::empty(2);
+                set.sure = self.database.atoms().flat_map(|a| [a, a]).collect();
+                Ok(set)
+            }
+            ExprNode::Union(parts) => {
+                let mut all = Set::empty(terms.arity(expr));
+                for &part in parts {
+                    all.extend(&self.expr(part)?);
+                }
+                Ok(all)
+            }
+            ExprNode::Intersection(parts) => self.filter(parts),
+            ExprNode::Difference(a, b) => {
+                let from = self.expr(*a)?;
+                let mut kept = Set::empty(from.arity);
+                kept.open = from.open;
+                for (row, tri) in from.rows() {
+                    let inside = self.contains(*b, row)?;
+                    kept.push(row, tri.and(!inside));
+                }
+                kept.normalize();
+                Ok(kept)
+            }
+            ExprNode::Override(a, b) => self.override_with(*a, *b),
+            ExprNode::Join(a, b) => self.join(*a, *b),
+            ExprNode::Product(a, b) => {
+                let (left, right) = (self.expr(*a)?, self.expr(*b)?);
+                let mut product = Set::empty(left.arity + right.arity);
+                product.open = left.open || right.open;
+                for (a, sure) in left.rows() {
+                    for (b, also) in right.rows() {
+                        self.step()?;
+                        product.push(&[a, b].concat(), sure.and(also));
+                    }
+                }
+                product.normalize();
+                Ok(product)
+            }
+            ExprNode::Transpose(a) => {
+                let set = self.expr(*a)?;
+                let mut swapped = Set::empty(2);
+                swapped.open = set.open;
+                for (row, tri) in set.rows() {
+                    if let [a, b] = row {
+                        swapped.push(&[*b, *a], tri);
+                    }
+                }
+                swapped.normalize();
+                Ok(swapped)
+            }
+            ExprNode::Closure(a) => {
+                let set = self.expr(*a)?;
+                let reach = Reach::new(&set);
+                let mut closure = Set::empty(2);
+                closure.open = set.open;
+                for start in reach.starts() {
+                    for (end, tri) in reach.from(start) {
+                        self.step()?;
+                        closure.push(&[start, end], tri);
+                    }
+                }
+                closure.normalize();
+                Ok(closure)
+            }
+            ExprNode::Ite(condition, a, b) => match self.formula(*condition)? {
+                Tri::True => self.expr(*a),
+                Tri::False => self.expr(*b),
+                Tri::Unknown => {
+                    let mut set = self.expr(*a)?;
+                    set.extend(&self.expr(*b)?);
+                    set.doubt();
+                    Ok(set)
+                }
+            },
+            ExprNode::Comprehension(query) => self.answers(*query),
+            ExprNode::IntAtom(_) => {
+                // Refused when rules are compiled; a set of which nothing is known is never wrong.
+                let mut set = Set::empty(1);
+                set.open = true;
+                Ok(set)
+            }
+        }
+    }
+
+    /// The values that are in a built-in set; of a wider relation nothing is listed, so all of it is possible.
+    fn list_builtin(&mut self, builtin: Builtin, arity: usize) -> Result<Set, Stopped> {
+        let mut set = Set::empty(arity);
+        if arity != 1 {
+            set.open = true;
+            return Ok(set);
+        }
+        for atom in self.database.atoms() {
+            self.step()?;
+            let inside = self.holds(builtin, &[atom]);
+            set.push(&[atom], inside);
+        }
+        set.normalize();
+        Ok(set)
+    }
+
+    /// The intersection: tuples of the operand that is easiest to list, tested against the others.
+    fn filter(&mut self, parts: &[ExprId]) -> Result<Set, Stopped> {
+        let cheapest = parts
+            .iter()
+            .copied()
+            .min_by_key(|&part| self.listing_cost(part));
+        let Some(base) = cheapest else {
+            return Ok(Set::empty(1));
+        };
+        let set = self.expr(base)?;
+        let mut kept = Set::empty(set.arity);
+        for (row, mut tri) in set.rows() {
+            for &part in parts {
+                if part != base && tri != Tri::False {
+                    tri = tri.and(self.contains(part, row)?);
+                }
+            }
+            kept.push(row, tri);
+        }
+        if set.open {
+            // Members of which nothing is known, as far as the others may have them.
+            kept.open = true;
+            for &part in parts {
+                if part != base && self.listing_cost(part) < 3 {
+                    kept.open &= !self.expr(part)?.is_empty();
+                }
+            }
+        }
+        kept.normalize();
+        Ok(kept)
+    }
+
+    /// How hard it is to list an expression.
+    pub(super) fn listing_cost(&self, expr: ExprId) -> u32 {
+        match self.terms.expr(expr) {
+            ExprNode::Var(_) | ExprNode::Constant(_) | ExprNode::None(_) => 0,
+            ExprNode::Univ | ExprNode::Iden => 9,
+            ExprNode::Relation(relation) => {
+                let table = self.database.table(*relation);
+                match table.builtin() {
+                    Some(_) => 9,
+                    None if table.len() <= 8 => 1,
+                    None => 4,
+                }
+            }
+            ExprNode::Join(a, b) => {
+                let lists = |expr: &ExprId| self.lists(*expr);
+                if lists(a) && lists(b) { 2 } else { 9 }
+            }
+            ExprNode::Union(parts) => parts
+                .iter()
+                .map(|&part| self.listing_cost(part))
+                .max()
+                .unwrap_or(0),
+            ExprNode::Intersection(parts) => parts
+                .iter()
+                .map(|&part| self.listing_cost(part))
+                .min()
+                .unwrap_or(0),
+            ExprNode::Difference(a, _) => self.listing_cost(*a),
+            ExprNode::Transpose(a) if !self.lists(*a) => 9,
+            _ => 3,
+        }
+    }
+
+    /// Whether an expression can be listed without going through all values.
+    fn lists(&self, expr: ExprId) -> bool {
+        match self.terms.expr(expr) {
+            ExprNode::Univ | ExprNode::Iden => false,
+            ExprNode::Relation(relation) => self.database.table(*relation).builtin().is_none(),
+            ExprNode::Transpose(a) | ExprNode::Closure(a) => self.lists(*a),
+            ExprNode::Join(a, b) => self.lists(*a) && self.lists(*b),
+            _ => true,
+        }
+    }
+
+    fn override_with(&mut self, a: ExprId, b: ExprId) -> Result<Set, Stopped> {
+        let (base, over) = (self.expr(a)?, self.expr(b)?);
+        let mut set = over.clone();
+        set.open = base.open || over.open;
+        for (row, tri) in base.rows() {
+            let mut replaced = Tri::from(over.open).and(Tri::Unknown);
+            for (other, sure) in over.rows() {
+                if row.first() == other.first() {
+                    replaced = replaced.or(sure);
+                }
+            }
+            set.push(row, tri.and(!replaced));
+        }
+        set.normalize();
+        Ok(set)
+    }
+
+    /// A formula.
+    pub fn formula(&mut self, formula: FormulaId) -> Result<Tri, Stopped> {
+        self.step()?;
+        let terms = self.terms;
+        match terms.formula(formula) {
+            FormulaNode::True => Ok(Tri::True),
+            FormulaNode::False => Ok(Tri::False),
+            FormulaNode::Not(inner) => Ok(!self.formula(*inner)?),
+            FormulaNode::And(parts) => {
+                let mut all = Tri::True;
+                for &part in parts {
+                    all = all.and(self.formula(part)?);
+                    if all == Tri::False {
+                        break;
+                    }
+                }
+                Ok(all)
+            }
+            FormulaNode::Or(parts) => {
+                let mut any = Tri::False;
+                for &part in parts {
+                    any = any.or(self.formula(part)?);
+                    if any == Tri::True {
+                        break;
+                    }
+                }
+                Ok(any)
+            }
+            FormulaNode::Subset(a, b) => self.subset(*a, *b),
+            FormulaNode::Equal(a, b) => {
+                let (left, right) = (self.expr(*a)?, self.expr(*b)?);
+                Ok(self.covered(&left, &right).and(self.covered(&right, &left)))
+            }
+            FormulaNode::Count(expr, count) => {
+                let set = self.expr(*expr)?;
+                let (least, most) = self.size(&set);
+                Ok(match count {
+                    Count::AtLeast(n) if least >= i128::from(*n) => Tri::True,
+                    Count::AtLeast(n) if most < i128::from(*n) => Tri::False,
+                    Count::AtMost(n) if most <= i128::from(*n) => Tri::True,
+                    Count::AtMost(n) if least > i128::from(*n) => Tri::False,
+                    _ => Tri::Unknown,
+                })
+            }
+            FormulaNode::Exists(query) => self.exists(*query),
+            FormulaNode::IntCmp(cmp, a, b) => {
+                let (a, b) = (self.int(*a)?, self.int(*b)?);
+                Ok(compare(*cmp, a, b))
+            }
+        }
+    }
+
+    fn subset(&mut self, a: ExprId, b: ExprId) -> Result<Tri, Stopped> {
+        let set = self.expr(a)?;
+        let mut all = if set.open { Tri::Unknown } else { Tri::True };
+        for (row, tri) in set.rows() {
+            let inside = self.contains(b, row)?;
+            all = all.and((!tri).or(inside));
+            if all == Tri::False {
+                break;
+            }
+        }
+        Ok(all)
+    }
+
+    /// Whether every tuple of one set is in another.
+    fn covered(&self, part: &Set, whole: &Set) -> Tri {
+        let mut all = if part.open { Tri::Unknown } else { Tri::True };
+        for (row, tri) in part.rows() {
+            all = all.and((!tri).or(self.member(whole, row)));
+        }
+        all
+    }
+
+    /// The fewest and the most tuples that a set may have.
+    pub(super) fn size(&self, set: &Set) -> Interval {
+        let symbols = set
+            .sure()
+            .filter(|row| row.iter().any(|&atom| self.database.is_vague(atom)))
+            .count();
+        let certain = set.sure().count();
+        // Symbols may turn out to be one value, or one that is there already.
+        let least = match (certain - symbols, symbols) {
+            (0, 0) => 0,
+            (0, _) => 1,
+            (known, _) => known,
+        };
+        let most = if set.open {
+            i128::MAX
+        } else {
+            i128::try_from(certain + set.maybe().count()).unwrap_or(i128::MAX)
+        };
+        (i128::try_from(least).unwrap_or(i128::MAX), most)
+    }
+
+    /// An integer.
+    pub(super) fn int(&mut self, int: IntId) -> Result<Interval, Stopped> {
+        let terms = self.terms;
+        match terms.int(int) {
+            IntNode::Const(value) => Ok((i128::from(*value), i128::from(*value))),
+            IntNode::Card(expr) => {
+                let set = self.expr(*expr)?;
+                Ok(self.size(&set))
+            }
+            IntNode::SumOf(expr) => {
+                let set = self.expr(*expr)?;
+                Ok(self.sum(&set))
+            }
+            IntNode::Sum(query, body) => self.sum_over(*query, *body),
+            IntNode::Op(op, a, b) => {
+                let (a, b) = (self.int(*a)?, self.int(*b)?);
+                Ok(operate(*op, a, b))
+            }
+            IntNode::Ite(condition, a, b) => match self.formula(*condition)? {
+                Tri::True => self.int(*a),
+                Tri::False => self.int(*b),
+                Tri::Unknown => {
+                    let (a, b) = (self.int(*a)?, self.int(*b)?);
+                    Ok((a.0.min(b.0), a.1.max(b.1)))
+                }
+            },
+        }
+    }
+
+    fn sum(&self, set: &Set) -> Interval {
+        if set.open || !set.maybe.is_empty() {
+            return UNBOUNDED;
+        }
+        let mut total: i128 = 0;
+        for row in set.sure() {
+            let value = row.first().map(|&atom| self.database.atom(atom));
+            match value.and_then(|info| info.value.as_ref()) {
+                Some(Value::Int(n)) => match n.to_i64() {
+                    Some(n) => total += i128::from(n),
+                    None => return UNBOUNDED,
+                },
+                _ => return UNBOUNDED,
+            }
+        }
+        (total, total)
+    }
+}
+
+fn compare(cmp: IntCmp, a: Interval, b: Interval) -> Tri {
+    let exact = a.0 == a.1 && b.0 == b.1;
+    match cmp {
+        IntCmp::Eq if exact => Tri::from(a.0 == b.0),
+        IntCmp::Eq if a.1 < b.0 || b.1 < a.0 => Tri::False,
+        IntCmp::Lt if a.1 < b.0 => Tri::True,
+        IntCmp::Lt if a.0 >= b.1 => Tri::False,
+        IntCmp::Lte if a.1 <= b.0 => Tri::True,
+        IntCmp::Lte if a.0 > b.1 => Tri::False,
+        _ => Tri::Unknown,
+    }
+}
+
+fn operate(op: IntOp, a: Interval, b: Interval) -> Interval {
+    let exact = a.0 == a.1 && b.0 == b.1;
+    let ends = |f: fn(i128, i128) -> Option<i128>| match (f(a.0, b.0), f(a.1, b.1)) {
+        (Some(low), Some(high)) => (low, high),
+        _ => UNBOUNDED,
+    };
+    let at = |value: Option<i128>| value.map_or(UNBOUNDED, |value| (value, value));
+    match op {
+        IntOp::Add => ends(i128::checked_add),
+        IntOp::Sub => match (a.0.checked_sub(b.1), a.1.checked_sub(b.0)) {
+            (Some(low), Some(high)) => (low, high),
+            _ => UNBOUNDED,
+        },
+        IntOp::Mul if exact => at(a.0.checked_mul(b.0)),
+        IntOp::Div if exact => at(a.0.checked_div(b.0)),
+        IntOp::Rem if exact => at(a.0.checked_rem(b.0)),
+        _ => UNBOUNDED,
+    }
+}

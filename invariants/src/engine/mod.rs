@@ -1,0 +1,19 @@
+//! Evaluation of rules over the facts of one configuration.
+//!
+//! Everything is evaluated in three values, because a configuration may hold values that are not known
+//! before it is deployed: a formula holds for every input, for none, or that is not known.
+
+mod builtin;
+mod closure;
+mod database;
+mod evaluate;
+mod membership;
+mod query;
+mod set;
+
+pub use builtin::Builtin;
+pub use database::{AtomInfo, Database, DatabaseBuilder, Kind, Table};
+pub(crate) use evaluate::Shared;
+pub use evaluate::{Evaluator, Stopped};
+pub(crate) use query::Search;
+pub use set::{Atom, Set, Tri};

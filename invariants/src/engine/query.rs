@@ -1,0 +1,273 @@
+//! Running the plan of a query.
+
+use std::ops::ControlFlow;
+
+use super::evaluate::{Evaluator, Interval, Stopped};
+use super::set::{Atom, Set, Tri};
+use crate::logic::{ExprId, ExprNode, Hop, IntId, QueryId, Source, Step};
+
+type Flow = Result<ControlFlow<()>, Stopped>;
+
+/// How candidates are found for a variable that a conjunct leads back to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Search {
+    /// Every binding for which the query may hold for some input; needed wherever its failure counts.
+    Complete,
+    /// Every binding for which it holds for all inputs, and those that depend on listed inputs.
+    Certain,
+}
+
+impl<'a> Evaluator<'a> {
+    /// Whether a query has an answer.
+    pub(super) fn exists(&mut self, query: QueryId) -> Result<Tri, Stopped> {
+        let mut best = Tri::False;
+        let outer = std::mem::replace(&mut self.met_open, false);
+        let _ = self.run(query, Search::Complete, &mut |_, tri| {
+            best = best.or(tri);
+            Ok(if best == Tri::True {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            })
+        })?;
+        if std::mem::replace(&mut self.met_open, outer) {
+            best = best.or(Tri::Unknown);
+        }
+        Ok(best)
+    }
+
+    /// The values of a query's own variables in its answers.
+    pub(super) fn answers(&mut self, query: QueryId) -> Result<Set, Stopped> {
+        let terms = self.terms;
+        let node = terms.query(query);
+        let own: Vec<_> = node
+            .decls
+            .iter()
+            .take(node.own)
+            .map(|decl| decl.0)
+            .collect();
+        let mut set = Set::empty(own.len());
+        let outer = std::mem::replace(&mut self.met_open, false);
+        let _ = self.run(query, Search::Complete, &mut |this, tri| {
+            let row: Vec<Atom> = own.iter().filter_map(|&var| this.bound(var)).collect();
+            set.push(&row, tri);
+            Ok(ControlFlow::Continue(()))
+        })?;
+        set.open = std::mem::replace(&mut self.met_open, outer);
+        set.normalize();
+        Ok(set)
+    }
+
+    /// The sum of an integer over the answers of a query.
+    pub(super) fn sum_over(&mut self, query: QueryId, body: IntId) -> Result<Interval, Stopped> {
+        let mut total: Interval = (0, 0);
+        let outer = std::mem::replace(&mut self.met_open, false);
+        let _ = self.run(query, Search::Complete, &mut |this, tri| {
+            let (low, high) = this.int(body)?;
+            let (low, high) = if tri == Tri::True {
+                (low, high)
+            } else {
+                (low.min(0), high.max(0))
+            };
+            total = (total.0.saturating_add(low), total.1.saturating_add(high));
+            Ok(ControlFlow::Continue(()))
+        })?;
+        if std::mem::replace(&mut self.met_open, outer) {
+            total = (i128::MIN, i128::MAX);
+        }
+        Ok(total)
+    }
+
+    /// Calls `visit` for each answer, with the variables bound.
+    pub(crate) fn run(
+        &mut self,
+        query: QueryId,
+        search: Search,
+        visit: &mut dyn FnMut(&mut Self, Tri) -> Flow,
+    ) -> Flow {
+        self.advance(query, 0, Tri::True, search, visit)
+    }
+
+    fn advance(
+        &mut self,
+        query: QueryId,
+        at: usize,
+        so_far: Tri,
+        search: Search,
+        visit: &mut dyn FnMut(&mut Self, Tri) -> Flow,
+    ) -> Flow {
+        self.step()?;
+        let plans = self.plans;
+        let step = plans.get(query.index()).and_then(|plan| plan.steps.get(at));
+        match step {
+            None => visit(self, so_far),
+            Some(Step::Test(formula)) => {
+                let tri = so_far.and(self.formula(*formula)?);
+                if tri == Tri::False {
+                    return Ok(ControlFlow::Continue(()));
+                }
+                self.advance(query, at + 1, tri, search, visit)
+            }
+            Some(Step::Within { var, bound }) => {
+                let atom = self.bound(*var);
+                let inside = match atom {
+                    Some(atom) => self.contains(*bound, &[atom])?,
+                    None => Tri::False,
+                };
+                let tri = so_far.and(inside);
+                if tri == Tri::False {
+                    return Ok(ControlFlow::Continue(()));
+                }
+                self.advance(query, at + 1, tri, search, visit)
+            }
+            Some(Step::Bind { var, bound, source }) => {
+                for (atom, tri) in self.candidates(*bound, source, search)? {
+                    let before = self.bind(*var, Some(atom));
+                    let flow = self.advance(query, at + 1, so_far.and(tri), search, visit);
+                    self.bind(*var, before);
+                    if flow?.is_break() {
+                        return Ok(ControlFlow::Break(()));
+                    }
+                }
+                Ok(ControlFlow::Continue(()))
+            }
+        }
+    }
+
+    /// The values to try for a variable.
+    fn candidates(
+        &mut self,
+        bound: Option<ExprId>,
+        source: &Source,
+        search: Search,
+    ) -> Result<Vec<(Atom, Tri)>, Stopped> {
+        let Source::Reverse {
+            value,
+            paths,
+            vacuous,
+        } = source
+        else {
+            return self.all_of(bound);
+        };
+        let values = self.expr(*value)?;
+        if values.open && search == Search::Complete {
+            return self.all_of(bound);
+        }
+        if values.sure.is_empty() && values.maybe.is_empty() {
+            return if *vacuous {
+                self.all_of(bound)
+            } else {
+                Ok(Vec::new())
+            };
+        }
+        let mut found: Vec<Atom> = Vec::new();
+        for path in paths {
+            let mut frontier: Vec<Atom> = values
+                .rows()
+                .filter_map(|(row, _)| row.first().copied())
+                .collect();
+            for hop in path {
+                match self.walk(&frontier, *hop, search)? {
+                    Some(next) => frontier = next,
+                    None => return self.all_of(bound),
+                }
+            }
+            found.extend(frontier);
+        }
+        found.sort_unstable();
+        found.dedup();
+        let Some(bound) = bound else {
+            return Ok(found.into_iter().map(|atom| (atom, Tri::True)).collect());
+        };
+        let mut kept = Vec::with_capacity(found.len());
+        for atom in found {
+            let inside = self.contains(bound, &[atom])?;
+            if inside != Tri::False {
+                kept.push((atom, inside));
+            }
+        }
+        Ok(kept)
+    }
+
+    fn all_of(&mut self, bound: Option<ExprId>) -> Result<Vec<(Atom, Tri)>, Stopped> {
+        let Some(bound) = bound else {
+            return Ok(self
+                .database
+                .atoms()
+                .map(|atom| (atom, Tri::True))
+                .collect());
+        };
+        let set = self.expr(bound)?;
+        self.met_open |= set.open;
+        let rows = set.rows();
+        Ok(rows
+            .filter_map(|(row, tri)| Some((*row.first()?, tri)))
+            .collect())
+    }
+
+    /// Walks one relation from atoms; `None` when that is no cheaper than trying everything.
+    fn walk(
+        &mut self,
+        from: &[Atom],
+        hop: Hop,
+        search: Search,
+    ) -> Result<Option<Vec<Atom>>, Stopped> {
+        let database = self.database;
+        if matches!(self.terms.expr(hop.relation), ExprNode::Closure(_)) {
+            return Ok(None);
+        }
+        let table = self.table(hop.relation)?;
+        let complete = search == Search::Complete;
+        if table.builtin().is_some() || (table.is_open() && complete) {
+            return Ok(None);
+        }
+        let mut next = Vec::new();
+        for &atom in from {
+            self.step()?;
+            let expands =
+                |atom: Atom| complete || (database.is_symbol(atom) && database.expands(atom));
+            if hop.forward {
+                if database.is_symbol(atom) && expands(atom) && !table.is_empty() {
+                    return Ok(None);
+                }
+                let rows = table.starting(atom).iter();
+                next.extend(rows.filter_map(|&at| table.row(at as usize).last()));
+                continue;
+            }
+            let may = |row: &[Atom]| {
+                let last = row.last().map(|&last| database.equal(last, atom));
+                last.is_some_and(|met| met != Tri::False)
+            };
+            if database.is_symbol(atom) && expands(atom) {
+                // Much may be equal to it.
+                let rows = (0..table.len()).map(|at| table.row(at));
+                next.extend(rows.filter(|row| may(row)).filter_map(|row| row.first()));
+                continue;
+            }
+            let rows = table.ending(atom).iter();
+            next.extend(rows.filter_map(|&at| table.row(at as usize).first()));
+            for &at in table.ending_vaguely(database, atom) {
+                let row = table.row(at as usize);
+                if let (Some(first), Some(last)) = (row.first(), row.last())
+                    && expands(*last)
+                    && may(row)
+                {
+                    next.push(*first);
+                }
+            }
+            if complete && table.is_property() {
+                next.extend(database.existing());
+            }
+        }
+        if complete
+            && hop.forward
+            && table.is_property()
+            && from.iter().any(|&a| database.is_existing(a))
+        {
+            return Ok(None);
+        }
+        next.sort_unstable();
+        next.dedup();
+        Ok(Some(next))
+    }
+}
