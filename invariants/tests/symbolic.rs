@@ -1,0 +1,138 @@
+//! What is not known before deployment: a rule holds for every input, for none, or for some.
+
+use locus_core::{Severity, Sources};
+use locus_frontends::hot;
+use locus_invariants::{Options, Report, check_hot};
+
+fn check(text: &str, all_inputs: bool) -> Report {
+    let mut sources = Sources::new();
+    let file = sources.add("stack.yaml", text);
+    let mut request = hot::Request::new(file);
+    request.all_inputs = all_inputs;
+    let loaded = hot::load(&mut sources, &hot::NoFiles, &request);
+    assert_eq!(loaded.diagnostics, []);
+    let options = Options {
+        all_inputs,
+        ..Options::default()
+    };
+    check_hot(&loaded, &options)
+}
+
+fn codes(report: &Report) -> Vec<(&str, Severity)> {
+    let findings = report.findings.iter();
+    findings
+        .map(|finding| (finding.code.as_str(), finding.severity))
+        .collect()
+}
+
+fn group(parameter: &str) -> String {
+    format!(
+        "heat_template_version: 2021-04-16
+parameters:
+  least: {parameter}
+resources:
+  group:
+    type: OS::Heat::AutoScalingGroup
+    properties:
+      min_size: {{ get_param: least }}
+      max_size: 3
+      resource:
+        type: OS::Cinder::Volume
+        properties: {{ size: 1 }}
+"
+    )
+}
+
+#[test]
+fn what_breaks_for_every_input_is_an_error() {
+    let text = group("{ type: number, constraints: [{ allowed_values: [5, 7] }] }");
+    assert_eq!(codes(&check(&text, false)), [("HOT239", Severity::Error)]);
+}
+
+#[test]
+fn what_breaks_for_some_input_is_a_warning_when_asked_for() {
+    let text = group("{ type: number, constraints: [{ allowed_values: [2, 7] }] }");
+    let report = check(&text, false);
+    assert_eq!(codes(&report), []);
+    assert_eq!(report.stats.violable, 1);
+    let report = check(&text, true);
+    assert_eq!(codes(&report), [("HOT239", Severity::Warning)]);
+}
+
+#[test]
+fn what_breaks_for_no_input_is_silent() {
+    let text = group("{ type: number, constraints: [{ allowed_values: [1, 2] }] }");
+    let report = check(&text, true);
+    assert_eq!(codes(&report), []);
+    assert_eq!(report.stats.violable, 0);
+}
+
+#[test]
+fn the_value_that_is_given_decides() {
+    let text = group("{ type: number, default: 5 }");
+    assert_eq!(codes(&check(&text, false)), [("HOT239", Severity::Error)]);
+}
+
+#[test]
+fn one_input_used_twice_is_one_value() {
+    let text = "heat_template_version: 2021-04-16
+parameters:
+  address: { type: string }
+  other: { type: string }
+resources:
+  net:
+    type: OS::Neutron::Net
+  a:
+    type: OS::Neutron::Port
+    properties:
+      network: { get_resource: net }
+      mac_address: { get_param: address }
+  b:
+    type: OS::Neutron::Port
+    properties:
+      network: { get_resource: net }
+      mac_address: { get_param: other }
+";
+    assert_eq!(codes(&check(text, false)), [], "two inputs may differ");
+    let flavors = "heat_template_version: 2021-04-16
+parameters:
+  id: { type: string }
+resources:
+  a:
+    type: OS::Nova::Flavor
+    properties: { ram: 1, vcpus: 1, flavorid: { get_param: id } }
+  b:
+    type: OS::Nova::Flavor
+    properties: { ram: 1, vcpus: 1, flavorid: { get_param: id } }
+";
+    let report = check(flavors, false);
+    // Unless the input is `auto`, both have one identifier.
+    assert!(report.findings.is_empty());
+    assert_eq!(report.stats.violable, 1);
+}
+
+#[test]
+fn nothing_is_known_of_what_exists_already() {
+    let text = "heat_template_version: 2021-04-16
+parameters:
+  net: { type: string, constraints: [{ custom_constraint: neutron.network }] }
+resources:
+  port:
+    type: OS::Neutron::Port
+    properties:
+      network: { get_param: net }
+      security_groups: [default]
+  server:
+    type: OS::Nova::Server
+    properties:
+      flavor: m1.small
+      image: cirros
+      networks: [{ port: { get_resource: port } }]
+  float:
+    type: OS::Neutron::FloatingIP
+    properties:
+      floating_network: public
+      port_id: { get_resource: port }
+";
+    assert_eq!(codes(&check(text, false)), []);
+}
