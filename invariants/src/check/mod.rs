@@ -1,5 +1,7 @@
 //! The checker: joins the facts of a configuration with the rules of its language.
 
+#[cfg(test)]
+mod agreement;
 mod decide;
 mod populate;
 mod problem;
