@@ -14,6 +14,7 @@ fn main() -> io::Result<()> {
     );
     let mut files = Vec::new();
     let mut examples = Vec::new();
+    let mut compiled = Vec::new();
     for folder in sorted(&library)? {
         // The reference models are no rules.
         if folder.file_name().is_some_and(|name| name == "models") {
@@ -21,6 +22,10 @@ fn main() -> io::Result<()> {
         }
         if folder.is_file() {
             files.push(folder);
+            continue;
+        }
+        if folder.file_name().is_some_and(|name| name == "compiled") {
+            compiled.extend(sorted(&folder)?);
             continue;
         }
         for path in sorted(&folder)? {
@@ -47,6 +52,14 @@ fn main() -> io::Result<()> {
     for path in examples {
         if let Some(name) = path.file_name().map(|name| name.to_string_lossy()) {
             let _ = writeln!(code, "    ({name:?}, include_str!({path:?})),");
+        }
+    }
+    code.push_str(
+        "];\n\n/// The compiled rules by language.\nconst COMPILED: &[(&str, &str)] = &[\n",
+    );
+    for path in compiled {
+        if let Some(language) = path.file_stem().map(|name| name.to_string_lossy()) {
+            let _ = writeln!(code, "    ({language:?}, include_str!({path:?})),");
         }
     }
     code.push_str("];\n");

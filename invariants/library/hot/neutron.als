@@ -40,6 +40,11 @@ fun gateway_network[r: set univ]: set univ {
   (OS_Neutron_RouterGateway <: prop_router_id).r.prop_network
 }
 
+/** The networks that are external, or the stack cannot be deployed: gateways and floating ips are on them. */
+fun used_as_external: set univ {
+  gateway_network[OS_Neutron_Router] + OS_Neutron_FloatingIP.prop_floating_network
+}
+
 /** The ports that a floating ip is on, by itself or by association. */
 fun floating_ports[f: set OS_Neutron_FloatingIP]: set univ {
   f.prop_port_id + ((OS_Neutron_FloatingIPAssociation <: prop_floatingip_id).f).prop_port_id

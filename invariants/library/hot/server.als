@@ -276,6 +276,20 @@ assert MetadataIsReachable {
       or (some r: OS_Neutron_Router | some gateway_network[r] & n)
 }
 
+/** HOT302 warning: a server on an external network has a config drive
+ * message: `{s}` has no config drive, and its network `{n}` is external
+ * at: e.prop_network "no router answers for the metadata service here"
+ * also: s "cannot reach the metadata service"
+ * help: set `config_drive: true`, or use a private network that is attached to a router
+ * why: cloud-init finds no metadata, so keys and passwords are never set and nobody can log in.
+ * source: RR-9317, section 7.2.2
+ */
+assert MetadataIsReachableFromOutside {
+  all s: OS_Nova_Server, e: s.prop_networks, n: e.prop_network & Existing |
+    (one s.prop_networks and (n in used_as_external or finds[name_of[n], "(?i)public|external"])) implies
+      s.prop_config_drive = True
+}
+
 /** HOT308 warning: the security groups of a server apply to its ports
  * message: `{s}` has security groups, which do not apply to its port `{e.prop_port}`
  * at: s.prop_security_groups "ignored for the port"

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use locus_core::Span;
 use locus_core::facts::{AtomId, Facts};
-use locus_core::graph::{LocationGraph, LocationId, Presence};
+use locus_core::graph::{Location, LocationGraph, LocationId, Presence};
 use locus_core::value::{Field, Item, SymbolKind, Value, field};
 use rustc_hash::FxHashMap;
 
@@ -93,7 +93,7 @@ impl<'a> Populate<'a> {
                 }
                 let info = AtomInfo {
                     included_by: location.origin.chain().collect(),
-                    ..AtomInfo::thing(location.name.clone(), Some(location.origin.span))
+                    ..AtomInfo::thing(shown(graph, location), Some(location.origin.span))
                 };
                 let atom = if external {
                     self.builder.add_existing(info)
@@ -338,5 +338,16 @@ impl<'a> Populate<'a> {
             }
         }
         (table, true)
+    }
+}
+
+/// What messages call a location: one that exists already is known by the name or input that stands for it.
+fn shown(graph: &LocationGraph, location: &Location) -> Arc<str> {
+    let own = location.properties.first().filter(|_| location.external);
+    let own = own.filter(|property| &*property.name == "name");
+    match own.map(|property| &property.item.value) {
+        Some(Value::Str(name)) => name.clone(),
+        Some(Value::Symbolic(symbol)) => graph.symbol(*symbol).name.clone(),
+        _ => location.name.clone(),
     }
 }

@@ -87,8 +87,10 @@ pub struct Checker {
     diagnostics: Vec<Diagnostic>,
 }
 
-static HOT: LazyLock<Checker> =
-    LazyLock::new(|| Checker::new(Library::builtin(), &Hot, &mut Sources::new()));
+static HOT: LazyLock<Checker> = LazyLock::new(|| Checker::builtin(&Hot));
+
+/// The languages whose compiled rules come with the program.
+const STORED: &[&dyn Vocabulary] = &[&Hot];
 
 /// What a rule came to.
 #[derive(Default)]
@@ -113,6 +115,28 @@ impl Checker {
             program: compiled.program,
             diagnostics: compiled.diagnostics,
         }
+    }
+
+    /// The rules about a language that come with the program.
+    fn builtin(vocabulary: &dyn Vocabulary) -> Self {
+        let library = Library::builtin();
+        match Program::stored(library, vocabulary.language()) {
+            Some(program) => Checker {
+                program,
+                diagnostics: Vec::new(),
+            },
+            None => Checker::new(library, vocabulary, &mut Sources::new()),
+        }
+    }
+
+    /// Each language whose compiled rules come with the program, and the text that should be stored.
+    pub fn to_store() -> impl Iterator<Item = (&'static str, String)> {
+        STORED.iter().filter_map(|vocabulary| {
+            let (library, language) = (Library::builtin(), vocabulary.language());
+            let checker = Checker::new(library, *vocabulary, &mut Sources::new());
+            let text = checker.program.store(library, language)?;
+            Some((language, text))
+        })
     }
 
     /// The rules about Heat templates that come with the program.

@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 
 use locus_core::value::Value;
+use serde::{Deserialize, Serialize};
 
 use crate::values::address::{Address, Cidr, Family};
 use crate::values::number::Number;
@@ -12,7 +13,7 @@ use crate::values::{mac, pattern};
 
 /// A built-in relation. Those that a value has one result for (a length) are stored when a configuration is
 /// read; the others are decided tuple by tuple and never listed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Builtin {
     /// Numbers: the first is less.
     Less,

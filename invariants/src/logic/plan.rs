@@ -5,12 +5,14 @@
 //! backwards in `mac`. The conjunct is tested afterwards all the same: finding candidates may be
 //! generous, never too narrow.
 
+use serde::{Deserialize, Serialize};
+
 use super::term::{
     Count, ExprId, ExprNode, FormulaId, FormulaNode, Query, RelationId, Terms, VarId,
 };
 
 /// One relation to walk backwards.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hop {
     /// A binary expression without variables.
     pub relation: ExprId,
@@ -19,7 +21,7 @@ pub struct Hop {
 }
 
 /// Where the values of a variable come from.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Source {
     /// All of its bound.
     Bound,
@@ -35,7 +37,7 @@ pub enum Source {
 }
 
 /// One step of a plan.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Step {
     /// Test a conjunct.
     Test(FormulaId),
@@ -58,7 +60,7 @@ pub enum Step {
 }
 
 /// The steps that find the answers of a query.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
     /// In order.
     pub steps: Vec<Step>,

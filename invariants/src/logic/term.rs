@@ -5,11 +5,14 @@
 //! [`Query`]: variables, what they range over, and conjuncts.
 
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(
+            Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+        )]
         pub struct $name(pub u32);
 
         impl $name {
@@ -52,7 +55,7 @@ id! {
 }
 
 /// A relational expression.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ExprNode {
     /// A relation.
     Relation(RelationId),
@@ -91,7 +94,7 @@ pub enum ExprNode {
 }
 
 /// How many tuples.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Count {
     /// No more than.
     AtMost(u32),
@@ -100,7 +103,7 @@ pub enum Count {
 }
 
 /// Comparison of integers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum IntCmp {
     /// Equal.
     Eq,
@@ -111,7 +114,7 @@ pub enum IntCmp {
 }
 
 /// A formula.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum FormulaNode {
     /// Holds.
     True,
@@ -136,7 +139,7 @@ pub enum FormulaNode {
 }
 
 /// Operations on integers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum IntOp {
     /// Sum.
     Add,
@@ -151,7 +154,7 @@ pub enum IntOp {
 }
 
 /// An integer, not bounded by any width.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum IntNode {
     /// A literal.
     Const(i64),
@@ -168,7 +171,7 @@ pub enum IntNode {
 }
 
 /// Variables, what they range over, and what must hold.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Query {
     /// The variables and their bounds; a bound may mention earlier variables.
     pub decls: Vec<(VarId, ExprId)>,
@@ -178,7 +181,15 @@ pub struct Query {
     pub body: Vec<FormulaId>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(
+    from = "Vec<N>",
+    into = "Vec<N>",
+    bound(
+        serialize = "N: Clone + Serialize",
+        deserialize = "N: Clone + Eq + std::hash::Hash + Deserialize<'de>"
+    )
+)]
 struct Interner<N> {
     nodes: Vec<N>,
     ids: FxHashMap<N, usize>,
@@ -190,6 +201,19 @@ impl<N> Default for Interner<N> {
             nodes: Vec::new(),
             ids: FxHashMap::default(),
         }
+    }
+}
+
+impl<N: Clone + Eq + std::hash::Hash> From<Vec<N>> for Interner<N> {
+    fn from(nodes: Vec<N>) -> Self {
+        let ids = nodes.iter().cloned().zip(0..).collect();
+        Interner { nodes, ids }
+    }
+}
+
+impl<N> From<Interner<N>> for Vec<N> {
+    fn from(interner: Interner<N>) -> Self {
+        interner.nodes
     }
 }
 
@@ -216,7 +240,7 @@ fn merge(sets: &[&[VarId]]) -> VarSet {
 }
 
 /// All terms of a program.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Terms {
     exprs: Interner<ExprNode>,
     arities: Vec<usize>,

@@ -59,9 +59,7 @@ impl Program {
             .iter()
             .filter(|rule| rule.language == language)
             .collect();
-        let relevant = library.sources().iter().filter(|source| {
-            source.module.starts_with(&format!("{language}/")) || !source.module.contains('/')
-        });
+        let relevant = library.relevant(language);
         let mentioned: BTreeSet<&str> = relevant.flat_map(|source| words(&source.text)).collect();
         let sigs = crate::vocabulary::reachable(vocabulary, &mentioned);
         let declarations = crate::vocabulary::module(vocabulary, &sigs);

@@ -105,6 +105,20 @@ impl Library {
         &self.sources
     }
 
+    /// The files that the rules of a language are stated in, and those that any rule may open.
+    pub(super) fn relevant(&self, language: &str) -> impl Iterator<Item = &Source> {
+        self.sources.iter().filter(move |source| {
+            let folder = source.module.split_once('/').map(|(folder, _)| folder);
+            folder.is_none_or(|folder| folder == language)
+        })
+    }
+
+    /// The compiled rules of a language, as they are stored.
+    pub(super) fn compiled(language: &str) -> Option<&'static str> {
+        let stored = COMPILED.iter().find(|(name, _)| *name == language);
+        stored.map(|&(_, text)| text)
+    }
+
     /// The text of the module that a path names.
     pub(super) fn module(&self, path: &str) -> Option<&Source> {
         let path = path.strip_suffix(".als").unwrap_or(path);

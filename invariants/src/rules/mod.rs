@@ -5,6 +5,7 @@ mod doc;
 mod library;
 mod lower;
 mod program;
+mod stored;
 mod template;
 
 pub use doc::{Rule, RuleError};

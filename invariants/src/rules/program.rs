@@ -2,13 +2,14 @@
 
 use locus_core::value::Value;
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
 use super::doc::Rule;
 use crate::engine::Builtin;
 use crate::logic::{Plan, QueryId, RelationId, Terms, VarId};
 
 /// What a relation holds.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum RelationKind {
     /// The atoms of a signature.
     Sig(String),
@@ -24,7 +25,7 @@ pub enum RelationKind {
 }
 
 /// A relation that rules mention.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct RelationEntry {
     /// What it holds.
     pub kind: RelationKind,
@@ -59,7 +60,7 @@ pub struct Program {
     /// The rules.
     pub rules: Vec<RuleProgram>,
     /// Where each relation is.
-    places: FxHashMap<RelationEntry, RelationId>,
+    pub(super) places: FxHashMap<RelationEntry, RelationId>,
 }
 
 impl Program {
