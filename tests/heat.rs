@@ -40,7 +40,7 @@ const EXAMPLES: &[(&str, &[(&str, u64)])] = &[
     ("icmpv6-over-ipv4.yaml", &[("HOT214", 9)]),
     ("server-behind-gateway.yaml", &[]),
     ("server-behind-router.yaml", &[]),
-    ("server-on-external-network.yaml", &[("HOT302", 13)]),
+    ("server-on-external-network.yaml", &[("HOT302", 14)]),
     ("server-on-private-network.yaml", &[("HOT302", 21)]),
     ("servers-share-port.yaml", &[("HOT221", 38)]),
     ("subnets-overlap.yaml", &[("HOT208", 15)]),
