@@ -33,6 +33,25 @@ impl FileKind {
     }
 }
 
+/// What the name of a file tells of it: Compose reads these files and no others by itself.
+pub fn by_name(path: &str) -> Option<FileKind> {
+    let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+    let stem = name
+        .strip_suffix(".yaml")
+        .or_else(|| name.strip_suffix(".yml"))?;
+    let stem = stem.strip_suffix(".override").unwrap_or(stem);
+    matches!(stem, "compose" | "docker-compose").then_some(FileKind::Compose)
+}
+
+/// The file that Compose reads before this one, by either extension; `None` when this is no override.
+pub fn overridden(path: &str) -> Option<[String; 2]> {
+    by_name(path)?;
+    let stem = path
+        .strip_suffix(".override.yaml")
+        .or_else(|| path.strip_suffix(".override.yml"))?;
+    Some([format!("{stem}.yaml"), format!("{stem}.yml")])
+}
+
 /// The language of a file, or `None` when nothing tells it.
 pub fn recognise(documents: &[Document]) -> Option<FileKind> {
     documents
@@ -112,6 +131,23 @@ mod tests {
     use super::*;
     use crate::yaml::{Limits, parse};
     use locus_core::Sources;
+
+    #[test]
+    fn the_files_of_compose_are_known_by_name() {
+        for name in [
+            "compose.yaml",
+            "a/docker-compose.yml",
+            "compose.override.yml",
+        ] {
+            assert_eq!(by_name(name), Some(FileKind::Compose), "{name}");
+        }
+        for name in ["a.yaml", "compose", "compose.json", "my-compose.yaml"] {
+            assert_eq!(by_name(name), None, "{name}");
+        }
+        let base = overridden("a/compose.override.yml").unwrap();
+        assert_eq!(base, ["a/compose.yaml", "a/compose.yml"]);
+        assert_eq!(overridden("a/compose.yml"), None);
+    }
 
     #[test]
     fn each_language_is_told_by_its_content() {

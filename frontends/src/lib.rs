@@ -8,3 +8,4 @@ pub mod yaml;
 
 pub mod hot;
 pub mod kind;
+pub mod language;

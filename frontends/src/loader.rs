@@ -21,6 +21,16 @@ pub trait Loader {
     }
 }
 
+impl<L: Loader + ?Sized> Loader for &L {
+    fn load(&self, path: &str) -> Result<Arc<[u8]>, LoadError> {
+        (**self).load(path)
+    }
+
+    fn kind(&self, path: &str) -> Option<PathKind> {
+        (**self).kind(path)
+    }
+}
+
 /// Whoever gives files to one front-end gives them to all.
 impl<L: Loader> crate::hot::Loader for L {
     fn load(&self, path: &str) -> Result<Vec<u8>, String> {
@@ -99,6 +109,9 @@ impl Loader for MemoryLoader {
         let path = normalize(path);
         if self.files.contains_key(&path) {
             return Some(PathKind::File);
+        }
+        if path == "." {
+            return Some(PathKind::Directory);
         }
         let below = format!("{path}/");
         let inside = self

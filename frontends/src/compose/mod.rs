@@ -68,6 +68,8 @@ pub struct Options {
     pub profiles: Vec<String>,
     /// What the project is deployed with.
     pub target: Target,
+    /// How many nodes a swarm has, when that is known.
+    pub nodes: Option<u32>,
     /// The name of the project.
     pub project_name: Option<String>,
     /// The directory that relative paths start from; that of the first file when none is given.
@@ -87,6 +89,7 @@ impl Default for Options {
             environment: Vec::new(),
             profiles: Vec::new(),
             target: Target::Compose,
+            nodes: None,
             project_name: None,
             project_directory: None,
             all_inputs: false,
@@ -109,6 +112,8 @@ pub struct Composition {
     /// Whether every file could be read as a whole; when not, what seems to be undefined may be in a
     /// part that could not be read.
     pub complete: bool,
+    /// The paths of the Compose files that were read, the first being the first named.
+    pub files: Vec<String>,
 }
 
 /// Reads a project.

@@ -56,6 +56,17 @@ const TEXT: &[&str] = &["Text"];
 const NUMBER: &[&str] = &["Number"];
 const REFERENCE: Option<&str> = Some("Reference");
 
+/// The signatures whose atoms are values: equal ones are one, and literals of rules are among them.
+pub static VALUES: &[&str] = &[
+    "Bool",
+    "True",
+    "False",
+    "Text",
+    "Number",
+    "HostPort",
+    "HostAddress",
+];
+
 /// The facts of Docker Compose.
 pub static VOCABULARY: Vocabulary = Vocabulary {
     module: "compose",
@@ -87,6 +98,11 @@ pub static VOCABULARY: Vocabulary = Vocabulary {
                     "Its name in Docker: `name`, or that of the project and its own.",
                 ),
                 one("external", BOOL, "Whether it exists already."),
+                set(
+                    "own_keys",
+                    TEXT,
+                    "Of what exists already, the keys that are written beside `external`.",
+                ),
             ],
         ),
         SERVICE,
@@ -116,7 +132,7 @@ pub static VOCABULARY: Vocabulary = Vocabulary {
                 one(
                     "known",
                     BOOL,
-                    "Whether the name is known: false when it depends on a variable, and then there is no target.",
+                    "Whether it is known what has that name: false when the name depends on a variable, or when nothing has it and a file could not be read.",
                 ),
                 lone(
                     "target",
@@ -219,6 +235,11 @@ const COMPOSITION: SigDecl = sig(
             TEXT,
             "The `version` that is written, which Compose ignores.",
         ),
+        one(
+            "complete",
+            BOOL,
+            "Whether every file could be read as a whole.",
+        ),
     ],
 );
 
@@ -234,8 +255,12 @@ const DEFINITION: SigDecl = sig(
     None,
     "A service as one file defines it, where `extends` is involved; its span is its name, or where it is named.",
     &[
-        one("defined", BOOL, "Whether the file defines it."),
-        lone("extends", &["Definition"], "What it extends."),
+        one(
+            "defined",
+            BOOL,
+            "Whether the file defines it, as far as it could be read.",
+        ),
+        lone("base", &["Definition"], "What it extends."),
     ],
 );
 
@@ -270,6 +295,7 @@ const PROFILE: SigDecl = sig(
             BOOL,
             "Whether it is; symbolic unless it was asked for.",
         ),
+        one("asked", BOOL, "Whether it was asked for."),
     ],
 );
 
@@ -286,6 +312,11 @@ const SERVICE: SigDecl = sig(
         set("profiles", &["Profile"], "The profiles it belongs to."),
         set("keys", TEXT, "Every key it uses, as in `deploy.placement`."),
         set("references", &["Reference"], "Everything it uses by name."),
+        set(
+            "needs",
+            &["Service"],
+            "The services it cannot be started without: by `depends_on`, `links`, `volumes_from`, `network_mode`, `ipc` and `pid`.",
+        ),
         set("mounts", &["Mount"], "Everything mounted in it."),
         set(
             "publications",
@@ -306,6 +337,11 @@ const SERVICE: SigDecl = sig(
             "healthcheck",
             &["Healthcheck"],
             "Its health check, when it has one that is not disabled.",
+        ),
+        one(
+            "health_disabled",
+            BOOL,
+            "Whether its health check is disabled, also that of its image.",
         ),
         set(
             "mentions",
@@ -367,6 +403,11 @@ const SERVICE: SigDecl = sig(
             "`deploy.placement.max_replicas_per_node`.",
         ),
         set("placement", TEXT, "`deploy.placement.constraints`."),
+        lone(
+            "room",
+            NUMBER,
+            "How many containers its nodes take: `max_replicas_per_node` times the nodes, of which there is one where a constraint names it.",
+        ),
         lone("cpu_limit", NUMBER, "Processors at most, in billionths."),
         lone(
             "cpu_reservation",
@@ -533,11 +574,16 @@ const MOUNT: SigDecl = sig(
             "The path of the host, from the project directory.",
         ),
         lone("use", &["VolumeUse"], "The use of the named volume."),
+        set(
+            "within",
+            &["Mount"],
+            "The mounts of the same service whose path it is below.",
+        ),
         one("read_only", BOOL, "Whether it cannot be written."),
         lone(
             "shape",
             TEXT,
-            "`file` or `directory`, as far as it is known.",
+            "`file`, `directory` or `missing`, as far as it is known.",
         ),
     ],
 );
@@ -566,7 +612,11 @@ const PUBLICATION: SigDecl = sig(
         one("protocol", TEXT, "`tcp`, `udp` or `sctp`."),
         one("publish_mode", TEXT, "`ingress` or `host`."),
         lone("capacity", NUMBER, "How many containers it has ports for."),
-        lone("target", TEXT, "The port of the container, or the range."),
+        lone(
+            "container_port",
+            TEXT,
+            "The port of the container, or the range.",
+        ),
     ],
 );
 
@@ -601,7 +651,7 @@ const ENVIRONMENT_ENTRY: SigDecl = sig(
         ),
         lone("file", &["EnvFile"], "The file it comes from."),
         one(
-            "open",
+            "templated",
             BOOL,
             "Whether its value holds variables that are replaced, given or not.",
         ),

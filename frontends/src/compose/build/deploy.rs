@@ -43,6 +43,7 @@ impl Builder<'_> {
             if let Some(most) = placement.some("max_replicas_per_node") {
                 let field = "max_replicas_per_node";
                 self.number_fact("Service", field, atom, most, units::integer, WHOLE);
+                self.room(atom, placement, most);
             }
         }
         self.resources(atom, tree, deploy);
@@ -73,6 +74,26 @@ impl Builder<'_> {
             if let Some(value) = tree.some(key) {
                 self.number_fact("Rollout", key, rollout, value, units::duration, DURATION);
             }
+        }
+    }
+
+    /// How many containers the nodes take, when it is known how many nodes there are.
+    fn room(&mut self, atom: AtomId, placement: &Tree, most: &Tree) {
+        let constraints = placement.some("constraints").map_or(&[][..], Tree::items);
+        let one_node = constraints.iter().filter_map(Tree::text).any(|text| {
+            let mut sides = text.splitn(2, "==").map(str::trim);
+            matches!(sides.next(), Some("node.id" | "node.hostname")) && sides.next().is_some()
+        });
+        let nodes = if one_node {
+            Some(1)
+        } else {
+            self.options.nodes
+        };
+        let most_each = most.text().and_then(|text| units::integer(&text).ok());
+        // No more than none is no limit.
+        if let (Some(nodes), Some(each)) = (nodes, most_each.filter(|&each| each > 0)) {
+            let room = self.number(each.saturating_mul(i128::from(nodes)), most.span);
+            self.fact("Service", "room", atom, room, most.span);
         }
     }
 

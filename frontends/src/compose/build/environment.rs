@@ -134,7 +134,7 @@ impl Builder<'_> {
         let written = self.sources.snippet(value.span);
         let open = value.open().is_some() || (file.is_none() && holds_variable(written));
         let open = self.truth(open, span);
-        self.fact("EnvironmentEntry", "open", entry, open, span);
+        self.fact("EnvironmentEntry", "templated", entry, open, span);
         // A key alone takes its value from the environment of the project.
         if value.is_null() {
             if let Some(setting) = self.project.environment.get(key) {

@@ -52,6 +52,7 @@ pub(crate) fn build(
         publications: Vec::new(),
         hosts: FxHashMap::default(),
         entries: Vec::new(),
+        mounted: Vec::new(),
     };
     builder.project_facts();
     builder.components();
@@ -71,6 +72,7 @@ pub(crate) fn build(
         facts,
         diagnostics,
         complete: project.complete,
+        files: project.files.iter().map(|file| file.path.clone()).collect(),
     }
 }
 
@@ -113,6 +115,8 @@ pub(super) struct Builder<'b> {
     pub(super) hosts: FxHashMap<Arc<str>, AtomId>,
     /// Variables of containers whose values may name services.
     pub(super) entries: Vec<environment::Candidate>,
+    /// The mounts of the service that is being built, with their paths.
+    pub(super) mounted: Vec<(AtomId, Arc<str>, Span)>,
 }
 
 impl Builder<'_> {
@@ -137,6 +141,8 @@ impl Builder<'_> {
         self.fact("Composition", "name", composition, name, start);
         let mode = self.text(self.options.target.as_str(), start);
         self.fact("Composition", "mode", composition, mode, start);
+        let complete = self.truth(project.complete, start);
+        self.fact("Composition", "complete", composition, complete, start);
         if let Some(version) = project.tree.some("version") {
             self.text_fact("Composition", "version", composition, version);
         }
@@ -198,7 +204,7 @@ impl Builder<'_> {
             let atom = self
                 .facts
                 .atom("Definition", key.1.clone(), span.unwrap_or(at));
-            let truth = self.truth(span.is_some(), at);
+            let truth = self.truth(span.is_some() || !project.complete, at);
             self.fact("Definition", "defined", atom, truth, at);
             definitions.insert(key, atom);
         }
@@ -207,7 +213,7 @@ impl Builder<'_> {
                 definitions.get(&extension.from),
                 definitions.get(&extension.to),
             ) {
-                self.fact("Definition", "extends", from, to, extension.span);
+                self.fact("Definition", "base", from, to, extension.span);
             }
         }
     }
@@ -265,6 +271,14 @@ impl Builder<'_> {
         }
         let truth = self.truth(external, span);
         self.fact("Component", "external", atom, truth, span);
+        if external {
+            let pairs = tree.map_or(&[][..], Tree::pairs).iter();
+            let own = pairs.filter(|pair| &*pair.key != "external" && !pair.key.starts_with("x-"));
+            for pair in own.collect::<Vec<_>>() {
+                let key = self.text(&pair.key, pair.key_span);
+                self.fact("Component", "own_keys", atom, key, pair.key_span);
+            }
+        }
         let component = Component { location, atom };
         self.components
             .entry(section)
@@ -287,6 +301,8 @@ impl Builder<'_> {
         let atom = self.facts.atom("Profile", name.clone(), span);
         let word = self.text(name, span);
         self.fact("Profile", "name", atom, word, span);
+        let truth = self.truth(asked, span);
+        self.fact("Profile", "asked", atom, truth, span);
         let symbol = (!asked).then(|| {
             self.graph.add_symbol(Symbol {
                 name: format!("profile {name}").into(),

@@ -3,6 +3,7 @@
 use locus_core::facts::AtomId;
 use locus_core::graph::RoleKind;
 use locus_core::{Diagnostic, Severity, Value, suggest};
+use rustc_hash::FxHashMap;
 
 use super::uses::{Use, field};
 use super::{Builder, Current};
@@ -63,10 +64,15 @@ impl Builder<'_> {
             self.diagnostics.push(diagnostic);
         }
         let at = |key: &str| item.some(key).unwrap_or(item);
-        let shown = mount.target.replace(HOLE, "…");
+        let path = match mount.target.trim_end_matches('/') {
+            "" => &mount.target,
+            path => path,
+        };
+        let shown = path.replace(HOLE, "…");
         let atom = self.facts.atom(sig, shown.as_str(), span);
         self.fact("Service", "mounts", current.component.atom, atom, span);
-        self.part_fact("Mount", "path", atom, at("target"), &mount.target);
+        self.part_fact("Mount", "path", atom, at("target"), path);
+        self.mounted.push((atom, path.into(), span));
         let read_only = match (mount.read_only, at("read_only").open()) {
             (Some(read_only), _) => self.truth(read_only, span),
             (None, Some(open)) => {
@@ -119,6 +125,24 @@ impl Builder<'_> {
         }
     }
 
+    /// States which mounts of the service that was built are below which.
+    pub(super) fn nesting(&mut self) {
+        let mounted = std::mem::take(&mut self.mounted);
+        let known: FxHashMap<&str, AtomId> = mounted
+            .iter()
+            .filter(|(_, path, _)| !path.contains(HOLE))
+            .map(|(atom, path, _)| (&**path, *atom))
+            .collect();
+        for (atom, path, span) in &mounted {
+            let parents = path.match_indices('/').filter(|&(at, _)| at > 0);
+            for (at, _) in parents {
+                if let Some(&outer) = path.get(..at).and_then(|parent| known.get(parent)) {
+                    self.fact("Mount", "within", *atom, outer, *span);
+                }
+            }
+        }
+    }
+
     /// States the path of the host, and what is there when the loader knows.
     fn host_path(&mut self, mount: AtomId, tree: &Tree, source: &str) -> Option<&'static str> {
         if source.contains(HOLE) || source.starts_with('~') {
@@ -130,7 +154,8 @@ impl Builder<'_> {
         match self.loader.kind(&path) {
             Some(PathKind::File) => Some("file"),
             Some(PathKind::Directory) => Some("directory"),
-            Some(PathKind::Missing) | None => None,
+            Some(PathKind::Missing) => Some("missing"),
+            None => None,
         }
     }
 

@@ -81,7 +81,7 @@ impl Builder<'_> {
             Numbers::Range(a, b) => format!("{a}-{b}").into(),
             Numbers::Open => HOLE.to_string().into(),
         };
-        self.part_fact("Publication", "target", atom, item, &target);
+        self.part_fact("Publication", "container_port", atom, item, &target);
         let capacity = match published.count() {
             Some(count) if port.picks_one() => Some(count),
             Some(_) => Some(1),

@@ -97,6 +97,7 @@ impl Builder<'_> {
         self.dependencies(current, tree);
         self.files(current, tree);
         self.mounts(current, tree);
+        self.nesting();
         self.ports(current, tree);
     }
 
@@ -222,6 +223,7 @@ impl Builder<'_> {
 
     fn healthcheck(&mut self, atom: AtomId, tree: &Tree) {
         let Some(pair) = tree.pair("healthcheck") else {
+            self.truth_or("Service", "health_disabled", atom, None, false, tree.span);
             return;
         };
         let check = &pair.value;
@@ -239,6 +241,8 @@ impl Builder<'_> {
         let none = test
             .and_then(Tree::text)
             .is_some_and(|word| &*word == "NONE");
+        let off = self.truth(disabled || none, pair.key_span);
+        self.fact("Service", "health_disabled", atom, off, pair.key_span);
         if disabled || none || check.is_null() {
             return;
         }

@@ -57,10 +57,15 @@ impl Builder<'_> {
             None => self.text(word, span),
         };
         self.fact("Reference", "word", reference, name, span);
-        let known = self.truth(open.is_none(), span);
+        // What nothing seems to define may be defined where a file could not be read.
+        let known = open.is_none() && (target.is_some() || self.project.complete);
+        let known = self.truth(known, span);
         self.fact("Reference", "known", reference, known, span);
         if let Some(target) = target {
             self.fact("Reference", "target", reference, target.atom, span);
+            if used.kind == RoleKind::Dependency {
+                self.fact("Service", "needs", service.atom, target.atom, span);
+            }
         }
         let role = self.graph.add_role(used.kind, used.label, span);
         self.graph.role_mut(role).properties = used.properties;
@@ -431,6 +436,7 @@ impl Builder<'_> {
             item.span,
         );
         self.part_fact("Mount", "path", mount, at, &path);
+        self.mounted.push((mount, path.as_str().into(), item.span));
         let truth = self.truth(true, item.span);
         self.fact("Mount", "read_only", mount, truth, item.span);
         let file = self.text("file", item.span);

@@ -147,7 +147,7 @@ services:
         "paths start from the file that they are written in"
     );
     assert_eq!(
-        relation("Definition", "extends"),
+        relation("Definition", "base"),
         [
             "job -> worker",
             "loop -> pool",

@@ -110,8 +110,8 @@ fn its_facts_are_those_that_rules_need() {
     assert_eq!(
         relation("Publication", "ports"),
         [
-            "5000:80 -> 5000/tcp",
             "5001:80 -> 5001/tcp",
+            "5010-5011:80 -> 5010-5011/tcp",
             "8080:8080 -> 8080/tcp",
             "80:80 -> 80/tcp"
         ]
@@ -120,7 +120,7 @@ fn its_facts_are_those_that_rules_need() {
         relation("Service", "replicas"),
         [
             "db -> 1",
-            "redis -> 2",
+            "redis -> 1",
             "result -> 1",
             "visualizer -> 1",
             "vote -> 2",
