@@ -32,7 +32,9 @@ fn main() -> io::Result<()> {
             if path.is_file() {
                 files.push(path);
             } else if path.file_name().is_some_and(|name| name == "examples") {
-                examples.extend(sorted(&path)?);
+                let language = folder.file_name().unwrap_or_default().to_string_lossy();
+                let listed = sorted(&path)?.into_iter();
+                examples.extend(listed.map(|example| (language.clone().into_owned(), example)));
             }
         }
     }
@@ -47,11 +49,14 @@ fn main() -> io::Result<()> {
         }
     }
     code.push_str(
-        "];\n\n/// The examples and their texts.\nconst EXAMPLES: &[(&str, &str)] = &[\n",
+        "];\n\n/// The examples: language, name and text.\nconst EXAMPLES: &[(&str, &str, &str)] = &[\n",
     );
-    for path in examples {
+    for (language, path) in examples {
         if let Some(name) = path.file_name().map(|name| name.to_string_lossy()) {
-            let _ = writeln!(code, "    ({name:?}, include_str!({path:?})),");
+            let _ = writeln!(
+                code,
+                "    ({language:?}, {name:?}, include_str!({path:?})),"
+            );
         }
     }
     code.push_str(

@@ -51,6 +51,24 @@ pub(crate) enum CheckFormat {
     Json,
 }
 
+/// What a Compose project is deployed with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Target {
+    /// `docker compose up`
+    Compose,
+    /// `docker stack deploy`
+    Swarm,
+}
+
+impl From<Target> for locus_frontends::compose::Target {
+    fn from(target: Target) -> Self {
+        match target {
+            Target::Compose => locus_frontends::compose::Target::Compose,
+            Target::Swarm => locus_frontends::compose::Target::Swarm,
+        }
+    }
+}
+
 /// The least severity that makes the exit code 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum FailOn {
@@ -81,8 +99,28 @@ Exit codes:
   3  the command line makes no sense")]
 pub(crate) struct CheckArgs {
     /// Files and folders; `-` is standard input
-    #[arg(required = true, value_name = "FILE")]
+    #[arg(required_unless_present = "file", value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
+
+    /// Compose file; several are merged into one project, later ones override
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) file: Vec<PathBuf>,
+
+    /// Environment file of Compose projects, in place of `.env`; later ones override
+    #[arg(long, value_name = "FILE")]
+    pub(crate) env_file: Vec<PathBuf>,
+
+    /// Profile of Compose projects that is enabled; `*` enables all
+    #[arg(long, value_name = "PROFILE")]
+    pub(crate) profile: Vec<String>,
+
+    /// What Compose projects are deployed with
+    #[arg(long, value_enum, default_value = "compose")]
+    pub(crate) target: Target,
+
+    /// How many nodes the swarm has
+    #[arg(long, value_name = "N")]
+    pub(crate) nodes: Option<u32>,
 
     /// Environment of Heat templates; later ones override
     #[arg(short, long = "environment", value_name = "FILE")]

@@ -1,6 +1,7 @@
 //! Models from the file system.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use locus_frontends::loader::{LoadError, PathKind};
 
@@ -14,7 +15,7 @@ impl locus_grammar::Loader for FileSystem {
 }
 
 impl locus_frontends::loader::Loader for FileSystem {
-    fn load(&self, path: &str) -> Result<std::sync::Arc<[u8]>, LoadError> {
+    fn load(&self, path: &str) -> Result<Arc<[u8]>, LoadError> {
         std::fs::read(path)
             .map(Into::into)
             .map_err(|error| LoadError {
@@ -24,12 +25,31 @@ impl locus_frontends::loader::Loader for FileSystem {
     }
 
     fn kind(&self, path: &str) -> Option<PathKind> {
-        let metadata = std::fs::metadata(path).ok()?;
-        Some(if metadata.is_dir() {
-            PathKind::Directory
-        } else {
-            PathKind::File
-        })
+        match std::fs::metadata(path) {
+            Ok(metadata) if metadata.is_dir() => Some(PathKind::Directory),
+            Ok(_) => Some(PathKind::File),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Some(PathKind::Missing),
+            Err(_) => None,
+        }
+    }
+}
+
+/// Files of the file system, and what came by standard input as `-`.
+#[derive(Default)]
+pub(crate) struct Given {
+    pub(crate) standard_input: Option<Arc<[u8]>>,
+}
+
+impl locus_frontends::loader::Loader for Given {
+    fn load(&self, path: &str) -> Result<Arc<[u8]>, LoadError> {
+        match &self.standard_input {
+            Some(bytes) if path == "-" => Ok(bytes.clone()),
+            _ => locus_frontends::loader::Loader::load(&FileSystem, path),
+        }
+    }
+
+    fn kind(&self, path: &str) -> Option<PathKind> {
+        locus_frontends::loader::Loader::kind(&FileSystem, path)
     }
 }
 

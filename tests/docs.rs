@@ -80,6 +80,10 @@ fn without_times(text: &str) -> String {
             Some((before, after)) if after.ends_with("clauses]") => before,
             _ => line,
         };
+        let line = match line.rsplit_once(", ") {
+            Some((before, after)) if after.ends_with(" ms)") => before,
+            _ => line,
+        };
         out.push_str(line.trim_end());
         out.push('\n');
     }

@@ -1,7 +1,8 @@
-//! Checks Heat templates with the rules of a folder: `cargo run --example check -- LIBRARY FILE...`.
+//! Checks configurations with the rules of a folder: `cargo run --example check -- LIBRARY FILE...`.
 //!
 //! The folder is read anew each time, so that a rule can be tried without compiling anything. Of an example
-//! of a rule (`*.breaks.yaml`, `*.holds.yaml`) only what differs from its marks is shown.
+//! of a rule (`*.breaks.yaml`, `*.holds.yaml`) only what differs from its marks is shown; one with `.swarm.` in its
+//! name is deployed to a swarm of two nodes.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -9,16 +10,30 @@ use std::time::Instant;
 use std::{env, fs, io};
 
 use locus_core::{Diagnostic, Sources};
-use locus_frontends::hot;
+use locus_frontends::compose::Target;
+use locus_frontends::language::{self, Request};
+use locus_frontends::loader::{LoadError, Loader, PathKind};
+use locus_frontends::{kind, yaml};
 use locus_invariants::check::{Checker, Configuration, Options};
 use locus_invariants::rules::{Library, Source};
-use locus_invariants::vocabulary::hot::Hot;
+use locus_invariants::vocabulary;
 
 struct Disk;
 
-impl hot::Loader for Disk {
-    fn load(&self, path: &str) -> Result<Vec<u8>, String> {
-        fs::read(path).map_err(|error| error.to_string())
+impl Loader for Disk {
+    fn load(&self, path: &str) -> Result<std::sync::Arc<[u8]>, LoadError> {
+        fs::read(path).map(Into::into).map_err(|error| LoadError {
+            missing: error.kind() == io::ErrorKind::NotFound,
+            reason: error.to_string(),
+        })
+    }
+
+    fn kind(&self, path: &str) -> Option<PathKind> {
+        match fs::metadata(path) {
+            Ok(metadata) if metadata.is_dir() => Some(PathKind::Directory),
+            Ok(_) => Some(PathKind::File),
+            Err(_) => Some(PathKind::Missing),
+        }
     }
 }
 
@@ -89,29 +104,57 @@ fn main() -> io::Result<()> {
             println!("{}: {}", place(&sources, &problem), problem.message);
         }
     }
-    let checker = Checker::new(&library, &Hot, &mut sources);
-    println!(
-        "{} rules in {:?}",
-        checker.program().rules.len(),
-        start.elapsed()
-    );
-    for problem in checker.diagnostics() {
+    let mut checkers = Vec::new();
+    for vocabulary in vocabulary::VOCABULARIES {
+        let checker = Checker::new(&library, *vocabulary, &mut sources);
         println!(
-            "{} {}: {}",
-            place(&sources, problem),
-            problem.severity,
-            problem.message
+            "{} rules about {} in {:?}",
+            checker.program().rules.len(),
+            vocabulary.language(),
+            start.elapsed()
         );
+        for problem in checker.diagnostics() {
+            println!(
+                "{} {}: {}",
+                place(&sources, problem),
+                problem.severity,
+                problem.message
+            );
+        }
+        checkers.push((*vocabulary, checker));
     }
     for path in arguments {
         let text = fs::read_to_string(&path)?;
         let file = sources.add(path.as_str(), text.clone());
         let start = Instant::now();
-        let loaded = hot::load(&mut sources, &Disk, &hot::Request::new(file));
+        let parsed = yaml::parse(&sources, file, &yaml::Limits::default());
+        let kind = kind::recognise(&parsed.documents).or_else(|| kind::by_name(&path));
+        let Some(language) = kind.and_then(language::of) else {
+            println!("{path}: not recognised");
+            continue;
+        };
+        let swarm = path.contains(".swarm.");
+        let request = Request {
+            files: vec![path.clone()],
+            target: if swarm {
+                Target::Swarm
+            } else {
+                Target::Compose
+            },
+            nodes: swarm.then_some(2),
+            ..Request::default()
+        };
+        let loaded = language.load(&request, &Disk, &mut sources);
         let load = start.elapsed();
+        let mut of_language = checkers.iter();
+        let Some((vocabulary, checker)) =
+            of_language.find(|(vocabulary, _)| vocabulary.language() == loaded.language)
+        else {
+            continue;
+        };
         let start = Instant::now();
         let configuration = Configuration {
-            vocabulary: &Hot,
+            vocabulary: *vocabulary,
             graph: &loaded.graph,
             facts: &loaded.facts,
         };

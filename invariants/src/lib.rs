@@ -13,7 +13,7 @@ pub mod rules;
 pub mod values;
 pub mod vocabulary;
 
-pub use check::{Checker, Configuration, Options, Report, Stats, check_hot};
+pub use check::{Checker, Configuration, Options, Report, Stats, check as check_loaded};
 pub use explain::explain;
 pub use rules::{Library, Rule};
 

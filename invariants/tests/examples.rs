@@ -2,26 +2,19 @@
 //!
 //! A comment `#   ^ HOT221` marks the line above it: a finding of that rule starts there, at the column of
 //! the caret. A breaking example has the marked findings and no others; a holding one has none. The
-//! environment of `a.breaks.yaml` is `a.breaks.env.yaml`; examples can name each other as files.
+//! environment of `a.breaks.yaml` is `a.breaks.env.yaml`; examples can name each other as files. An example with
+//! `.swarm.` in its name is deployed to a swarm of two nodes.
+#![allow(clippy::expect_used, reason = "a test fails by panicking")]
 
 use std::collections::BTreeSet;
 
 use locus_core::Sources;
-use locus_frontends::hot;
-use locus_invariants::check::{Checker, Configuration, Options, Report};
+use locus_frontends::compose::Target;
+use locus_frontends::language::{self, Request};
+use locus_frontends::loader::MemoryLoader;
+use locus_invariants::check::{Checker, Options, Report, check as check_loaded};
 use locus_invariants::rules::{Example, Library};
-use locus_invariants::vocabulary::hot::Hot;
-
-/// The files of the examples.
-struct Examples;
-
-impl hot::Loader for Examples {
-    fn load(&self, path: &str) -> Result<Vec<u8>, String> {
-        let found = Library::all_examples().find(|example| example.name == path);
-        let text = found.map(|example| example.text.as_bytes().to_vec());
-        text.ok_or_else(|| "no such file".to_owned())
-    }
-}
+use locus_invariants::vocabulary::VOCABULARIES;
 
 /// The environment of an example.
 fn environment(name: &str) -> Option<Example> {
@@ -29,20 +22,26 @@ fn environment(name: &str) -> Option<Example> {
     Library::all_examples().find(|example| example.name == name)
 }
 
-fn check(sources: &mut Sources, name: &str, text: &str) -> Report {
-    let file = sources.add(name, text);
-    let mut request = hot::Request::new(file);
-    if let Some(environment) = environment(name) {
-        let file = sources.add(environment.name, environment.text);
-        request.environments.push(file);
+fn check(sources: &mut Sources, example: &Example) -> Report {
+    let mut loader = MemoryLoader::new();
+    for other in Library::all_examples().filter(|other| other.language == example.language) {
+        loader.insert(other.name, other.text);
     }
-    let loaded = hot::load(sources, &Examples, &request);
-    let configuration = Configuration {
-        vocabulary: &Hot,
-        graph: &loaded.graph,
-        facts: &loaded.facts,
+    let mut request = Request {
+        files: vec![example.name.to_owned()],
+        ..Request::default()
     };
-    let mut report = Checker::hot().check(configuration, &Options::default());
+    let environment = environment(example.name);
+    request
+        .environments
+        .extend(environment.map(|environment| environment.name.to_owned()));
+    if example.name.contains(".swarm.") {
+        request.target = Target::Swarm;
+        request.nodes = Some(2);
+    }
+    let language = language::named(example.language).expect("rules are about a language");
+    let loaded = language.load(&request, &loader, sources);
+    let mut report = check_loaded(&loaded, &Options::default());
     report.findings.extend(loaded.diagnostics);
     report.unchecked.extend(loaded.unchecked);
     report
@@ -103,8 +102,12 @@ fn the_library_has_no_errors() {
     for source in Library::builtin().sources() {
         problems.extend(library.add(source.clone(), &mut sources));
     }
-    let checker = Checker::new(&library, &Hot, &mut sources);
-    problems.extend(checker.diagnostics().iter().cloned());
+    let mut rules = 0;
+    for vocabulary in VOCABULARIES {
+        let checker = Checker::new(&library, *vocabulary, &mut sources);
+        problems.extend(checker.diagnostics().iter().cloned());
+        rules += checker.program().rules.len();
+    }
     let told: Vec<String> = problems
         .iter()
         .map(|problem| {
@@ -115,7 +118,7 @@ fn the_library_has_no_errors() {
         })
         .collect();
     assert_eq!(told, Vec::<String>::new());
-    assert_eq!(checker.program().rules.len(), library.rules().len());
+    assert_eq!(rules, library.rules().len());
 }
 
 #[test]
@@ -141,7 +144,7 @@ fn examples_that_hold_are_silent() {
     for example in Library::all_examples() {
         if example.name.ends_with(".holds.yaml") {
             let mut sources = Sources::new();
-            let report = check(&mut sources, example.name, example.text);
+            let report = check(&mut sources, &example);
             for finding in report.findings.iter().chain(&report.unchecked) {
                 wrong.push(format!(
                     "{}: {} {}",
@@ -159,7 +162,7 @@ fn examples_that_break_are_reported_where_they_are_marked() {
     for example in Library::all_examples() {
         if example.name.ends_with(".breaks.yaml") {
             let mut sources = Sources::new();
-            let report = check(&mut sources, example.name, example.text);
+            let report = check(&mut sources, &example);
             let (found, marked) = (found(&sources, &report), marked(example.name, example.text));
             for place in marked.difference(&found) {
                 wrong.push(format!("{}: not reported: {place:?}", example.name));
@@ -181,7 +184,7 @@ fn every_assertion_is_broken_by_an_example() {
     let mut messages = BTreeSet::new();
     for example in Library::all_examples() {
         let mut sources = Sources::new();
-        let report = check(&mut sources, example.name, example.text);
+        let report = check(&mut sources, &example);
         messages.extend(report.broken.iter().cloned());
     }
     let unbroken: Vec<String> = Library::builtin()
@@ -201,7 +204,7 @@ fn what_examples_say_reads_well() {
             continue;
         }
         let mut sources = Sources::new();
-        let report = check(&mut sources, example.name, example.text);
+        let report = check(&mut sources, &example);
         told.push_str(&format!("{}\n", example.name));
         for finding in &report.findings {
             told.push_str(&format!(

@@ -1,21 +1,27 @@
 //! What is not known before deployment: a rule holds for every input, for none, or for some.
+#![allow(clippy::expect_used, reason = "a test fails by panicking")]
 
 use locus_core::{Severity, Sources};
-use locus_frontends::hot;
-use locus_invariants::{Options, Report, check_hot};
+use locus_frontends::language::{self, Request};
+use locus_frontends::loader::MemoryLoader;
+use locus_invariants::{Options, Report, check_loaded};
 
 fn check(text: &str, all_inputs: bool) -> Report {
     let mut sources = Sources::new();
-    let file = sources.add("stack.yaml", text);
-    let mut request = hot::Request::new(file);
-    request.all_inputs = all_inputs;
-    let loaded = hot::load(&mut sources, &hot::NoFiles, &request);
+    let request = Request {
+        files: vec!["stack.yaml".to_owned()],
+        all_inputs,
+        ..Request::default()
+    };
+    let loader = MemoryLoader::new().with("stack.yaml", text);
+    let heat = language::named("hot").expect("Heat");
+    let loaded = heat.load(&request, &loader, &mut sources);
     assert_eq!(loaded.diagnostics, []);
     let options = Options {
         all_inputs,
         ..Options::default()
     };
-    check_hot(&loaded, &options)
+    check_loaded(&loaded, &options)
 }
 
 fn codes(report: &Report) -> Vec<(&str, Severity)> {

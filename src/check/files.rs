@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use ignore::WalkBuilder;
 use locus_core::Diagnostic;
+use locus_frontends::kind;
 
 /// The files named, and those in the folders named that may be configurations; what `.gitignore`
 /// leaves out is left out.
@@ -36,4 +37,11 @@ fn is_candidate(path: &Path) -> bool {
     path.extension()
         .and_then(|extension| extension.to_str())
         .is_some_and(|extension| matches!(extension, "yaml" | "yml" | "template"))
+}
+
+/// The file that Compose reads before this one, and this one with it: `compose.yaml` for
+/// `compose.override.yaml`.
+pub(super) fn base(path: &Path) -> Option<PathBuf> {
+    let bases = kind::overridden(&path.display().to_string())?;
+    bases.iter().map(PathBuf::from).find(|base| base.is_file())
 }

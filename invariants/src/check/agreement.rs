@@ -1,7 +1,8 @@
 //! The query engine against the solver's evaluator, which knows nothing of plans and indexes.
 
 use locus_core::Sources;
-use locus_frontends::hot;
+use locus_frontends::language::{self, Request};
+use locus_frontends::loader::MemoryLoader;
 use locus_solver::evaluate::Evaluator as Judge;
 use locus_solver::search::Instance;
 use proptest::prelude::*;
@@ -11,15 +12,21 @@ use super::problem::translate;
 use super::run::Checker;
 use crate::engine::{Evaluator, Search, Shared, Tri};
 use crate::rules::Library;
-use crate::vocabulary::hot::Hot;
+use crate::vocabulary;
 
 /// Compares the verdicts on all rules that `wanted` chooses; returns how many were compared.
-fn agree(text: &str, wanted: impl Fn(&str) -> bool) -> usize {
+fn agree(language: &str, text: &str, wanted: impl Fn(&str) -> bool) -> usize {
     let mut sources = Sources::new();
-    let file = sources.add("stack.yaml", text);
-    let loaded = hot::load(&mut sources, &hot::NoFiles, &hot::Request::new(file));
-    let program = Checker::hot().program();
-    let database = populate(program, &Hot, &loaded.graph, &loaded.facts, false);
+    let request = Request {
+        files: vec!["stack.yaml".to_owned()],
+        ..Request::default()
+    };
+    let loader = MemoryLoader::new().with("stack.yaml", text);
+    let front_end = language::named(language).expect("a language");
+    let loaded = front_end.load(&request, &loader, &mut sources);
+    let program = Checker::builtin(language).expect("rules").program();
+    let vocabulary = vocabulary::of(language).expect("a vocabulary");
+    let database = populate(program, vocabulary, &loaded.graph, &loaded.facts, false);
     let shared = Shared::new(&program.terms);
     let mut compared = 0;
     for rule in program.rules.iter().filter(|rule| wanted(&rule.rule.id)) {
@@ -71,7 +78,7 @@ fn examples_are_judged_alike() {
     let mut compared = 0;
     for example in Library::all_examples() {
         let id = example.name.split('.').next().unwrap_or("");
-        compared += agree(example.text, |other| other == id);
+        compared += agree(example.language, example.text, |other| other == id);
     }
     assert!(compared > 100, "{compared}");
 }
@@ -134,6 +141,6 @@ proptest! {
     #[test]
     fn random_networks_are_judged_alike(text in template()) {
         let ids = ["HOT202", "HOT203", "HOT204", "HOT208", "HOT209", "HOT216", "HOT217", "HOT218", "HOT219", "HOT221", "HOT230", "HOT302"];
-        agree(&text, |id| ids.contains(&id));
+        agree("hot", &text, |id| ids.contains(&id));
     }
 }

@@ -8,4 +8,4 @@ mod problem;
 mod report;
 mod run;
 
-pub use run::{Checker, Configuration, Options, Report, Stats, check_hot};
+pub use run::{Checker, Configuration, Options, Report, Stats, check};

@@ -112,7 +112,11 @@ impl<'a> Populate<'a> {
             let value = fact.value.as_ref();
             let value = value.filter(|_| self.vocabulary.is_value(fact.sig));
             let known = match (location, value) {
-                (Some(&atom), _) => Some(atom),
+                (Some(&atom), _) => {
+                    // The front-end knows what the user calls it.
+                    self.builder.rename(atom, fact.name.clone());
+                    Some(atom)
+                }
                 (None, Some(Value::Symbolic(symbol))) => self.builder.symbol(symbol.index()),
                 (None, Some(value)) => Some(self.builder.value(value)),
                 (None, None) => None,
@@ -294,14 +298,13 @@ impl<'a> Populate<'a> {
         let mut table = Table::new(arity);
         let facts = self.facts;
         if facts.vocabulary().sig(sig).is_some() {
-            for tuple in facts
-                .relation(sig, name)
-                .into_iter()
-                .flat_map(|r| r.tuples())
-            {
-                let row: Option<Vec<Atom>> = tuple.iter().map(|&id| self.fact(id)).collect();
-                let span = tuple.last().map(|&id| facts.get(id).span);
-                if let Some(row) = row.filter(|row| row.len() == arity) {
+            let relation = facts.relation(sig, name).into_iter();
+            let mut row: Vec<Atom> = Vec::with_capacity(arity);
+            for (tuple, written) in relation.flat_map(|relation| relation.placed()) {
+                row.clear();
+                row.extend(tuple.iter().filter_map(|&id| self.fact(id)));
+                let span = written.or_else(|| tuple.last().map(|&id| facts.get(id).span));
+                if row.len() == arity {
                     table.push(&row, span, Tri::True);
                 }
             }

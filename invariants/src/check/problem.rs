@@ -45,6 +45,8 @@ struct Translator<'a> {
     choose: Option<Expr>,
     /// The values that builtin relations are computed for.
     values: Vec<Atom>,
+    /// What has a place in the text.
+    written: Vec<Atom>,
     /// For each symbol without listed values, the atom of a value like no other.
     other: BTreeMap<Atom, ProblemAtom>,
 }
@@ -60,6 +62,7 @@ pub(crate) fn translate(
     collect(terms, query, &mut relations);
     let mut symbols: BTreeSet<Atom> = BTreeSet::new();
     let mut values: BTreeSet<Atom> = BTreeSet::new();
+    let mut written: BTreeSet<Atom> = BTreeSet::new();
     for &relation in &relations {
         let table = database.table(relation);
         if table.is_open() {
@@ -78,6 +81,9 @@ pub(crate) fn translate(
                     return Err(TooHard);
                 } else if database.atom(atom).value.is_some() {
                     values.insert(atom);
+                }
+                if database.atom(atom).span.is_some() {
+                    written.insert(atom);
                 }
             }
         }
@@ -115,6 +121,7 @@ pub(crate) fn translate(
         vars: BTreeMap::new(),
         choose: None,
         values: values.into_iter().collect(),
+        written: written.into_iter().collect(),
         other,
     };
     // Wide enough for any count.
@@ -233,10 +240,13 @@ impl Translator<'_> {
 
     /// A built-in relation over the values at hand; of a value like no other nothing is known.
     fn builtin(&mut self, id: RelationId, builtin: Builtin, arity: usize) -> Result<(), TooHard> {
+        if builtin == Builtin::WrittenBefore {
+            return self.written_before(id);
+        }
         let width = self.values.len() + self.other.len();
         let columns = u32::try_from(arity).unwrap_or(u32::MAX);
         let pairs = width.checked_pow(columns).ok_or(TooHard)?;
-        if pairs > MOST_PAIRS || builtin == Builtin::WrittenBefore {
+        if pairs > MOST_PAIRS {
             return Err(TooHard);
         }
         let candidates: Vec<(ProblemAtom, Option<&Value>)> = self
@@ -272,6 +282,27 @@ impl Translator<'_> {
         let relation = self
             .problem
             .add_relation(format!("r{}", id.0), lower, upper);
+        let expr = self.problem.relation_expr(relation);
+        self.relations.insert(id, expr);
+        Ok(())
+    }
+
+    /// The order of the text, which no input changes.
+    fn written_before(&mut self, id: RelationId) -> Result<(), TooHard> {
+        if self.written.len().pow(2) > MOST_PAIRS {
+            return Err(TooHard);
+        }
+        let mut pairs = self.empty(2)?;
+        for &a in &self.written {
+            for &b in &self.written {
+                if self.database.written_before(a, b) {
+                    pairs.insert(&[atom(a), atom(b)]);
+                }
+            }
+        }
+        let relation = self
+            .problem
+            .add_relation(format!("r{}", id.0), pairs.clone(), pairs);
         let expr = self.problem.relation_expr(relation);
         self.relations.insert(id, expr);
         Ok(())

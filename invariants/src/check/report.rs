@@ -143,7 +143,14 @@ impl Reporter<'_> {
                 .iter()
                 .flat_map(|&atom| self.follow(atom, field))
                 .collect();
-            let Some((_, Some(span))) = next.iter().find(|(_, span)| span.is_some()) else {
+            // Of several, what the rule speaks of.
+            let bound = |atom: Atom| binding.values.iter().any(|&(_, value)| value == atom);
+            let meant = next
+                .iter()
+                .find(|(atom, span)| span.is_some() && bound(*atom));
+            let Some((_, Some(span))) =
+                meant.or_else(|| next.iter().find(|(_, span)| span.is_some()))
+            else {
                 if strict {
                     return None;
                 }

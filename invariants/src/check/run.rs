@@ -1,10 +1,11 @@
 //! Running all rules over one configuration.
 
 use std::ops::ControlFlow;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 use locus_core::facts::Facts;
 use locus_core::{Diagnostic, LocationGraph, Sources};
+use locus_frontends::language::Loaded;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
@@ -14,8 +15,7 @@ use super::report::{Binding, Reporter};
 use crate::engine::{Atom, Database, Evaluator, Search, Shared, Tri};
 use crate::logic::VarId;
 use crate::rules::{Library, Program, Rule, RuleProgram};
-use crate::vocabulary::Vocabulary;
-use crate::vocabulary::hot::Hot;
+use crate::vocabulary::{self, Vocabulary};
 
 /// A configuration in terms of its language.
 #[derive(Clone, Copy)]
@@ -87,10 +87,12 @@ pub struct Checker {
     diagnostics: Vec<Diagnostic>,
 }
 
-static HOT: LazyLock<Checker> = LazyLock::new(|| Checker::builtin(&Hot));
-
-/// The languages whose compiled rules come with the program.
-const STORED: &[&dyn Vocabulary] = &[&Hot];
+/// The rules that come with the program, taken when a configuration of their language is met.
+static BUILTIN: LazyLock<Vec<(&'static dyn Vocabulary, OnceLock<Checker>)>> = LazyLock::new(|| {
+    let all = vocabulary::VOCABULARIES.iter();
+    all.map(|&vocabulary| (vocabulary, OnceLock::new()))
+        .collect()
+});
 
 /// What a rule came to.
 #[derive(Default)]
@@ -118,30 +120,29 @@ impl Checker {
     }
 
     /// The rules about a language that come with the program.
-    fn builtin(vocabulary: &dyn Vocabulary) -> Self {
+    pub fn builtin(language: &str) -> Option<&'static Checker> {
+        let mut all = BUILTIN.iter();
+        let (vocabulary, checker) = all.find(|(other, _)| other.language() == language)?;
         let library = Library::builtin();
-        match Program::stored(library, vocabulary.language()) {
-            Some(program) => Checker {
-                program,
-                diagnostics: Vec::new(),
-            },
-            None => Checker::new(library, vocabulary, &mut Sources::new()),
-        }
+        Some(
+            checker.get_or_init(|| match Program::stored(library, language) {
+                Some(program) => Checker {
+                    program,
+                    diagnostics: Vec::new(),
+                },
+                None => Checker::new(library, *vocabulary, &mut Sources::new()),
+            }),
+        )
     }
 
-    /// Each language whose compiled rules come with the program, and the text that should be stored.
+    /// Each language, and the text of its compiled rules that should be stored.
     pub fn to_store() -> impl Iterator<Item = (&'static str, String)> {
-        STORED.iter().filter_map(|vocabulary| {
+        vocabulary::VOCABULARIES.iter().filter_map(|vocabulary| {
             let (library, language) = (Library::builtin(), vocabulary.language());
             let checker = Checker::new(library, *vocabulary, &mut Sources::new());
             let text = checker.program.store(library, language)?;
             Some((language, text))
         })
-    }
-
-    /// The rules about Heat templates that come with the program.
-    pub fn hot() -> &'static Checker {
-        &HOT
     }
 
     /// What is wrong with the rules themselves.
@@ -334,12 +335,21 @@ fn identity(rule: &RuleProgram, binding: &Binding) -> (Vec<Atom>, bool) {
     (key, ascending)
 }
 
-/// Checks a Heat template that was loaded, with the rules that come with the program.
-pub fn check_hot(loaded: &locus_frontends::hot::Loaded, options: &Options) -> Report {
+/// Checks a configuration that was loaded, with the rules that come with the program.
+pub fn check(loaded: &Loaded, options: &Options) -> Report {
+    let language = loaded.language;
+    let (Some(checker), Some(vocabulary)) = (Checker::builtin(language), vocabulary::of(language))
+    else {
+        let message = format!("there are no rules about `{language}`");
+        return Report {
+            unchecked: vec![Diagnostic::warning("rules", message)],
+            ..Report::default()
+        };
+    };
     let configuration = Configuration {
-        vocabulary: &Hot,
+        vocabulary,
         graph: &loaded.graph,
         facts: &loaded.facts,
     };
-    Checker::hot().check(configuration, options)
+    checker.check(configuration, options)
 }

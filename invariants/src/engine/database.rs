@@ -318,6 +318,14 @@ impl Database {
         self.first_symbol < self.end_vague
     }
 
+    /// Whether an atom is written before another; what has no place is not.
+    pub(crate) fn written_before(&self, a: Atom, b: Atom) -> bool {
+        match (self.atom(a).span, self.atom(b).span) {
+            (Some(x), Some(y)) => (x.file, x.start, a) < (y.file, y.start, b),
+            _ => false,
+        }
+    }
+
     /// Whether two atoms stand for one thing.
     pub fn equal(&self, a: Atom, b: Atom) -> Tri {
         if a == b {
@@ -472,6 +480,13 @@ impl DatabaseBuilder {
         let atom = Atom(u32::try_from(self.database.atoms.len()).unwrap_or(u32::MAX));
         self.database.atoms.push(info);
         atom
+    }
+
+    /// Changes what messages call an atom.
+    pub fn rename(&mut self, atom: Atom, name: Arc<str>) {
+        if let Some(info) = self.database.atoms.get_mut(atom.index()) {
+            info.name = name;
+        }
     }
 
     /// The atom of a symbol, by its position among the symbols.

@@ -82,12 +82,8 @@ impl<'a> Evaluator<'a> {
     /// Whether a tuple is in a built-in relation: for symbols, over all the values they may have.
     pub(super) fn holds(&self, builtin: Builtin, row: &[Atom]) -> Tri {
         if builtin == Builtin::WrittenBefore {
-            let place = |atom: Option<&Atom>| self.database.atom(*atom?).span;
-            return match (place(row.first()), place(row.get(1))) {
-                (Some(a), Some(b)) => {
-                    let before = (a.file, a.start, row.first()) < (b.file, b.start, row.get(1));
-                    Tri::from(before)
-                }
+            return match row {
+                [a, b] => Tri::from(self.database.written_before(*a, *b)),
                 _ => Tri::False,
             };
         }

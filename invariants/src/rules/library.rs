@@ -20,6 +20,8 @@ pub struct Source {
 /// A configuration that shows a rule holding or broken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Example {
+    /// The language it is in.
+    pub language: &'static str,
     /// The file's name, as in `HOT221.breaks.yaml`.
     pub name: &'static str,
     /// Its text.
@@ -129,14 +131,15 @@ impl Library {
 
     /// The examples of a rule that comes with the program.
     pub fn examples(id: &str) -> impl Iterator<Item = Example> {
-        EXAMPLES
-            .iter()
-            .filter(move |(name, _)| name.split('.').next() == Some(id))
-            .map(|&(name, text)| Example { name, text })
+        Self::all_examples().filter(move |example| example.name.split('.').next() == Some(id))
     }
 
     /// All examples.
     pub fn all_examples() -> impl Iterator<Item = Example> {
-        EXAMPLES.iter().map(|&(name, text)| Example { name, text })
+        EXAMPLES.iter().map(|&(language, name, text)| Example {
+            language,
+            name,
+            text,
+        })
     }
 }

@@ -7,6 +7,22 @@ use std::fmt::Write as _;
 
 use locus_core::facts;
 
+/// What rules about each language can mention; a further language is one more entry.
+pub static VOCABULARIES: &[&dyn Vocabulary] = &[&hot::Hot, &COMPOSE];
+
+/// Docker Compose: its front-end states all that rules mention.
+pub static COMPOSE: FactsOnly = FactsOnly {
+    language: "compose",
+    facts: &locus_frontends::compose::vocabulary::VOCABULARY,
+    values: locus_frontends::compose::vocabulary::VALUES,
+};
+
+/// What rules about a language can mention.
+pub fn of(language: &str) -> Option<&'static dyn Vocabulary> {
+    let mut all = VOCABULARIES.iter().copied();
+    all.find(|vocabulary| vocabulary.language() == language)
+}
+
 /// A signature of a vocabulary.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sig {
@@ -69,7 +85,13 @@ impl Vocabulary for FactsOnly {
     }
 
     fn sig(&self, name: &str) -> Option<Sig> {
-        self.facts.sig(name).map(from_facts)
+        let mut sig = self.facts.sig(name).map(from_facts)?;
+        // Literals of rules are values too, and of no signature.
+        let columns = sig.fields.iter_mut().flat_map(|field| &mut field.columns);
+        for column in columns {
+            column.retain(|sig| !self.is_value(sig));
+        }
+        Some(sig)
     }
 
     fn members(&self, _name: &str) -> Option<Members> {
