@@ -460,6 +460,7 @@ const SUBNET: SigDecl = sig(
     None,
     "An entry of `ipam.config`; its span is its `subnet`.",
     &[
+        one("network", &["Network"], "The network it is of."),
         lone("cidr", TEXT, "`subnet`."),
         lone("gateway", TEXT, "`gateway`."),
         lone("ip_range", TEXT, "`ip_range`."),
@@ -593,6 +594,7 @@ const PUBLICATION: SigDecl = sig(
     None,
     "An item of `ports` that names ports of the host; its span is the item.",
     &[
+        one("by", &["Service"], "The service that publishes it."),
         one(
             "ports",
             &["HostPort"],

@@ -108,7 +108,7 @@ assert ReplicasHaveNoFixedAddress {
 }
 
 /** COMPOSE044 error: the subnets of networks do not overlap
- * message: the networks `{n}` and `{m}` have addresses in common: `{u.cidr}` and `{v.cidr}`
+ * message: the networks `{u.network}` and `{v.network}` have addresses in common: `{u.cidr}` and `{v.cidr}`
  * at: v.cidr "overlaps"
  * also: u.cidr "with this one"
  * help: choose subnets without common addresses
@@ -116,9 +116,9 @@ assert ReplicasHaveNoFixedAddress {
  * source: Compose specification, `ipam`
  */
 assert SubnetsAreDisjoint {
-  all disj u, v: Subnet | overlaps[u.cidr, v.cidr] implies
-    not (some n: subnets.u, m: subnets.v |
-      n != m and n.external = False and m.external = False and some target.n and some target.m)
+  all disj u, v: Subnet | (overlaps[u.cidr, v.cidr] and u.network != v.network) implies
+    not ((u + v).network.external = False
+      and some target.(u.network) and some target.(v.network))
 }
 
 /** COMPOSE045 error: a subnet is a block of addresses

@@ -6,7 +6,7 @@ open compose/project
 open values
 
 /** COMPOSE030 error: a port of the host is published once
- * message: `{s}` and `{t}` publish the same port of the host: `{p}` and `{q}`
+ * message: `{p.by}` and `{q.by}` publish the same port of the host: `{p}` and `{q}`
  * at: q "taken already"
  * also: p "published here"
  * help: publish one of them on another port, or on another address of the host
@@ -14,15 +14,14 @@ open values
  * source: Compose specification, `ports`
  */
 assert PortsArePublishedOnce {
-  all disj s, t: Service, p: s.publications, q: t.publications |
-    (some p.ports & q.ports and some p.addresses & q.addresses and written_before[p, q]
-      and runs[s] and runs[t] and p.protocol = q.protocol
-      and s.network_mode != "host" and t.network_mode != "host")
+  all disj p, q: Publication |
+    (some p.ports & q.ports and some p.addresses & q.addresses and p.by != q.by
+      and runs[p.by] and runs[q.by] and "host" not in (p + q).by.network_mode)
     implies (p.chooses = True or q.chooses = True)
 }
 
 /** COMPOSE030 error: a service publishes a port of the host once
- * message: `{s}` publishes the same port of the host twice: `{p}` and `{q}`
+ * message: `{p.by}` publishes the same port of the host twice: `{p}` and `{q}`
  * at: q "taken already"
  * also: p "published here"
  * help: publish one of them on another port, or on another address of the host
@@ -30,9 +29,9 @@ assert PortsArePublishedOnce {
  * source: Compose specification, `ports`
  */
 assert PortsOfAServiceArePublishedOnce {
-  all s: Service, disj p, q: s.publications |
-    (some p.ports & q.ports and some p.addresses & q.addresses and p.container_port != q.container_port
-      and runs[s] and p.protocol = q.protocol and s.network_mode != "host")
+  all disj p, q: Publication |
+    (some p.ports & q.ports and some p.addresses & q.addresses and p.by = q.by
+      and p.container_port != q.container_port and runs[p.by] and "host" not in p.by.network_mode)
     implies (p.chooses = True or q.chooses = True)
 }
 
@@ -46,7 +45,7 @@ assert PortsOfAServiceArePublishedOnce {
 assert RangesHaveAFreePort {
   all s: Service, p: s.publications | (runs[s] and p.chooses = True) implies
     some p.ports - { o: p.ports | some q: ports.o & chooses.False |
-      q != p and runs[publications.q] and some q.addresses & p.addresses }
+      q != p and runs[q.by] and some q.addresses & p.addresses }
 }
 
 /** COMPOSE031 error: a container with a name has no replicas

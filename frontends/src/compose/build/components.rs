@@ -89,6 +89,7 @@ impl Builder<'_> {
                 .unwrap_or_else(|| pair.key.clone());
             let subnet = self.facts.atom("Subnet", name, span);
             self.fact("Network", "subnets", atom, subnet, span);
+            self.fact("Subnet", "network", subnet, atom, span);
             if let Some(cidr) = entry.some("subnet") {
                 self.text_fact("Subnet", "cidr", subnet, cidr);
             }

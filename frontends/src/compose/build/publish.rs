@@ -65,6 +65,7 @@ impl Builder<'_> {
             atom,
             span,
         );
+        self.fact("Publication", "by", atom, current.component.atom, span);
         let chooses = self.truth(port.picks_one(), span);
         self.fact("Publication", "chooses", atom, chooses, span);
         let texts: [(&'static str, &str); 2] =
