@@ -142,3 +142,32 @@ resources:
 ";
     assert_eq!(codes(&check(text, false)), []);
 }
+
+#[test]
+fn a_rule_with_too_many_cases_is_not_silently_skipped() {
+    // More possible violations of one rule than the solver is asked about.
+    let mut text = String::from(
+        "heat_template_version: 2021-04-16
+parameters:
+  least: { type: number, constraints: [{ allowed_values: [2, 7] }] }
+resources:
+",
+    );
+    for at in 0..40 {
+        text.push_str(&format!(
+            "  group{at}:
+    type: OS::Heat::AutoScalingGroup
+    properties:
+      min_size: {{ get_param: least }}
+      max_size: 3
+      resource: {{ type: OS::Cinder::Volume, properties: {{ size: 1 }} }}
+"
+        ));
+    }
+    let report = check(&text, false);
+    assert_eq!(codes(&report), []);
+    let said = report.unchecked.iter().map(|one| one.code.as_str());
+    let said: Vec<&str> = said.collect();
+    assert!(!said.is_empty());
+    assert!(said.iter().all(|&rule| rule == "HOT239"), "{said:?}");
+}

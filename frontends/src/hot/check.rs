@@ -15,6 +15,7 @@ use super::data::{
 };
 use super::engine::{Engine, ExternalKey, Resolved, Stack};
 use super::eval::push_step;
+use super::nested::is_stack;
 use super::resource::Building;
 use super::text::plain;
 
@@ -44,7 +45,9 @@ impl Engine<'_> {
                     self.bind_all(building, &fields);
                 }
                 self.set_properties(building, fields);
-                if ty.nested_stack {
+                if is_stack(&ty.name) {
+                    self.expand_stack(stack, building);
+                } else if ty.nested_stack {
                     self.expand_group(stack, building, ty);
                 }
             }
@@ -239,7 +242,7 @@ impl Engine<'_> {
         }
         let mut reference: Option<&Arc<str>> = schema.resolves.as_ref();
         for constraint in schema.limits() {
-            if self.judge.holds(constraint, &item.value) == Some(false) {
+            if self.breaks(constraint, &item.value, item.span) {
                 let mut place = Place {
                     path: path.as_str(),
                     key,

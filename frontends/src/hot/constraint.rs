@@ -19,6 +19,19 @@ pub(super) struct Judge {
     patterns: FxHashMap<Arc<str>, Option<Regex>>,
 }
 
+/// Whether that a constraint could not be decided is its own fault: the value is known.
+pub(super) fn is_beyond(constraint: &Constraint, value: &Value) -> bool {
+    match constraint {
+        // Look-around and back-references.
+        Constraint::Pattern(_) => matches!(
+            value,
+            Value::Str(_) | Value::Int(_) | Value::Float(_) | Value::Bool(_)
+        ),
+        Constraint::Modulo { .. } => matches!(value, Value::Int(_)),
+        _ => false,
+    }
+}
+
 impl Judge {
     /// Whether a value satisfies a constraint; `None` when that is not known.
     pub(super) fn holds(&mut self, constraint: &Constraint, value: &Value) -> Option<bool> {

@@ -99,8 +99,12 @@ pub(super) struct Engine<'a> {
     pub(super) resolved: FxHashMap<(Arc<str>, FileId), Resolved>,
     /// One symbol per attribute of a location.
     pub(super) attributes: FxHashMap<(LocationId, String), SymbolId>,
+    /// The outputs of nested templates that have been built, by the resource that includes them.
+    pub(super) outputs: FxHashMap<(LocationId, Arc<str>), Item>,
     /// References by place, so that what is found out later can be added.
     pub(super) references: FxHashMap<Span, AtomId>,
+    /// The function that a key of a file may have been meant to be.
+    pub(super) suspects: FxHashMap<(Arc<str>, FileId), Option<&'static str>>,
     /// Places about which something was already said.
     pub(super) said: FxHashSet<(Span, &'static str)>,
     pub(super) places: FxHashMap<&'static str, AtomId>,
@@ -146,7 +150,9 @@ impl<'a> Engine<'a> {
             external: FxHashMap::default(),
             resolved: FxHashMap::default(),
             attributes: FxHashMap::default(),
+            outputs: FxHashMap::default(),
             references: FxHashMap::default(),
+            suspects: FxHashMap::default(),
             said: FxHashSet::default(),
             places: FxHashMap::default(),
             words: FxHashMap::default(),
@@ -343,7 +349,7 @@ impl<'a> Engine<'a> {
         Resolved::Unknown
     }
 
-    /// Says that a file cannot be read: an error, or unchecked when it is behind a URL.
+    /// States that a file cannot be read; when it is behind a URL, it is only not checked.
     pub(super) fn missing_file(&mut self, name: &str, span: Span, why: &str) {
         if !self.said.insert((span, "file")) {
             return;
@@ -354,12 +360,9 @@ impl<'a> Engine<'a> {
                 .push(Diagnostic::warning("unchecked", message).at(span));
             return;
         }
-        self.facts.atom("MissingFile", name, span);
-        self.diagnostics.push(
-            Diagnostic::error("missing-file", format!("`{name}` cannot be read: {why}"))
-                .at(span)
-                .help("the name is relative to the file that names it"),
-        );
+        let file = self.facts.atom("MissingFile", name, span);
+        let reason = self.word("Reason", why, span);
+        self.facts.tuple("MissingFile", "reason", &[file, reason]);
     }
 
     /// The existing thing that a constraint and a name, or a symbol, stand for.

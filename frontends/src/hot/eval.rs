@@ -287,6 +287,11 @@ impl Engine<'_> {
                 _ => return self.computed(function, ValueType::Any, span, &[]),
             }
         }
+        if let Some(output) = self.nested_output(target, &steps) {
+            let from = Some(output.from.unwrap_or(output.span));
+            let value = output.value;
+            return Item { value, span, from };
+        }
         let key = (target, steps.join("."));
         if let Some(&symbol) = self.attributes.get(&key) {
             return Item::new(Value::Symbolic(symbol), span);

@@ -532,8 +532,9 @@ pub static VOCABULARY: Vocabulary = Vocabulary {
             "MissingFile",
             None,
             "a file that is named and cannot be read; the span is the name",
-            &[],
+            &[one("reason", &["Reason"], "why it cannot be read")],
         ),
+        sig("Reason", None, "why something could not be done", &[]),
         sig(
             "NestedInput",
             None,

@@ -12,6 +12,7 @@ use rustc_hash::FxHashSet;
 use super::data::{StatusKind, catalogue};
 use super::engine::{Engine, Prepared, Resolved, Stack, Truth};
 use super::eval::Uses;
+use super::nested::is_stack;
 use super::parameter::convert;
 use super::template::ResourceDecl;
 
@@ -70,8 +71,14 @@ impl Engine<'_> {
                 }
             }
         }
-        for (index, resource) in template.resources.iter().enumerate() {
-            self.build(&mut stack, index, resource);
+        // Nested templates first, so that their outputs are known where they are used.
+        let nested: Vec<bool> = stack.types.iter().map(includes_template).collect();
+        for first in [true, false] {
+            for (index, resource) in template.resources.iter().enumerate() {
+                if nested.get(index) == Some(&first) {
+                    self.build(&mut stack, index, resource);
+                }
+            }
         }
         // Outputs are evaluated for what they mention: an absent resource, a missing file.
         for output in &template.outputs {
@@ -81,7 +88,10 @@ impl Engine<'_> {
                 None => Truth::Known(true),
             };
             if let (Some(value), false) = (&output.value, wanted == Truth::Known(false)) {
-                self.eval(&mut stack, value, &mut uses);
+                let item = self.eval(&mut stack, value, &mut uses);
+                if let (Some(item), Some(parent), Truth::Known(true)) = (item, parent, wanted) {
+                    self.outputs.insert((parent, output.name.clone()), item);
+                }
             }
         }
     }
@@ -343,5 +353,14 @@ impl Engine<'_> {
         if let Some(target) = self.resource_atom(target) {
             self.facts.tuple("Resource", "requires", &[atom, target]);
         }
+    }
+}
+
+/// Whether a resource of this type is a template of its own.
+fn includes_template(resolved: &Resolved) -> bool {
+    match resolved {
+        Resolved::Template(_) => true,
+        Resolved::Type(ty) => is_stack(&ty.name),
+        Resolved::Opaque | Resolved::Unknown => false,
     }
 }

@@ -370,15 +370,23 @@ impl Engine<'_> {
         if !functional || name.len() < 5 {
             return;
         }
-        let candidates = info.functions.keys().map(String::as_str);
-        if let Some(meant) = nearest(name, candidates.filter(|known| known.len() > 4)) {
-            let close = strsim_close(name, meant);
-            if close {
-                self.said.insert((key, "call"));
-                let atom = self.facts.atom("SuspectCall", name.clone(), key);
-                let meant = self.word("FunctionName", meant, key);
-                self.facts.tuple("SuspectCall", "meant", &[atom, meant]);
+        // The same key is met again and again.
+        let key_here = (name.clone(), scan.prepared.template.file);
+        let meant = match self.suspects.get(&key_here) {
+            Some(known) => *known,
+            None => {
+                let candidates = info.functions.keys().map(String::as_str);
+                let meant = nearest(name, candidates.filter(|known| known.len() > 4))
+                    .filter(|meant| strsim_close(name, meant));
+                self.suspects.insert(key_here, meant);
+                meant
             }
+        };
+        if let Some(meant) = meant {
+            self.said.insert((key, "call"));
+            let atom = self.facts.atom("SuspectCall", name.clone(), key);
+            let meant = self.word("FunctionName", meant, key);
+            self.facts.tuple("SuspectCall", "meant", &[atom, meant]);
         }
     }
 

@@ -3,11 +3,12 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use locus_core::Span;
 use locus_core::facts::AtomId;
-use locus_core::value::Value;
+use locus_core::value::{Constraint, Value};
+use locus_core::{Diagnostic, Span};
 use rustc_hash::FxHashMap;
 
+use super::constraint::{is_beyond, words};
 use super::data::language;
 use super::engine::{Engine, Prepared, TemplateAtoms};
 use super::parameter::{Parameter, convert};
@@ -252,6 +253,21 @@ impl Engine<'_> {
         atom
     }
 
+    /// Whether a value breaks a constraint; where that cannot be decided, it is said.
+    pub(super) fn breaks(&mut self, constraint: &Constraint, value: &Value, span: Span) -> bool {
+        let holds = self.judge.holds(constraint, value);
+        if holds.is_none() && is_beyond(constraint, value) && self.said.insert((span, "beyond")) {
+            let message = format!("not checked whether this is {}", words(constraint));
+            let help = "look-around and back-references are not decided here";
+            self.unchecked.push(
+                Diagnostic::warning("unchecked", message)
+                    .at(span)
+                    .help(help),
+            );
+        }
+        holds == Some(false)
+    }
+
     /// States a value that a parameter has, and how it compares with type and constraints.
     pub(super) fn parameter_value(
         &mut self,
@@ -275,7 +291,7 @@ impl Engine<'_> {
                     let Some(meaning) = &constraint.meaning else {
                         continue;
                     };
-                    if constraint.fits && self.judge.holds(meaning, &value) == Some(false) {
+                    if constraint.fits && self.breaks(meaning, &value, item.span) {
                         self.facts.tuple("ParameterValue", "violates", &[id, atom]);
                     }
                 }

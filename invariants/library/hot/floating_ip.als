@@ -98,8 +98,8 @@ assert FloatingIpIsReachable {
   all f: OS_Neutron_FloatingIP, p: floating_ports[f] & OS_Neutron_Port, n: f.prop_floating_network |
     p.prop_network in created_networks implies
       some i: OS_Neutron_RouterInterface |
-        some i.prop_router and n in gateway_network[i.prop_router]
-        and some interface_networks[i] & p.prop_network
+        some interface_networks[i] & p.prop_network
+        and some i.prop_router and n in gateway_network[i.prop_router]
 }
 
 /** HOT304 warning: a floating ip waits for the router interface that makes it reachable

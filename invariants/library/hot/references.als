@@ -122,8 +122,8 @@ assert AbsentResourcesAreNotUsed { no r: AbsentTarget | r in ResourceReference +
 assert EnvironmentSetsParameters { all e: EnvironmentParameter | some e.parameter }
 
 /** HOT019 error: a file that is named can be read
- * message: the file `{f}` cannot be read
- * at: f "no such file"
+ * message: the file `{f}` cannot be read: {f.reason}
+ * at: f "this file"
  * help: check the path, which is relative to the file that names it
  * why: The template cannot be created without it.
  * source: ours

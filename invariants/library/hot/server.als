@@ -236,6 +236,20 @@ assert StructuredDeploymentsNeedSoftwareConfig {
     s.prop_user_data_format = "SOFTWARE_CONFIG"
 }
 
+/** HOT229 error: a server with a group of deployments is made for them
+ * message: `{s}` is in a group of deployments and its `user_data_format` is `{s.prop_user_data_format}`
+ * at: s.prop_user_data_format
+ * also: s
+ * help: set `user_data_format: SOFTWARE_CONFIG`
+ * why: The server never asks for the deployments, which fail when their time is over.
+ * source: RR-9317, section 7.1.4
+ */
+assert DeploymentGroupsNeedSoftwareConfig {
+  all s: OS_Nova_Server |
+    s in OS_Heat_SoftwareDeploymentGroup.prop_servers + OS_Heat_StructuredDeploymentGroup.prop_servers
+    implies s.prop_user_data_format = "SOFTWARE_CONFIG"
+}
+
 /** HOT230 error: a server has something to boot from
  * message: `{s}` has neither an image nor a bootable device
  * at: s "cannot boot"

@@ -8,7 +8,7 @@ use locus_solver::limits::Limits;
 use locus_solver::problem::{Formula, Problem};
 use locus_solver::search::{Instance, Options, Outcome, Search};
 
-use super::problem::{Translation, translate};
+use super::problem::{Translation, Unsolved, translate};
 use crate::engine::{Atom, Database};
 use crate::logic::{QueryId, Terms, VarId};
 
@@ -21,8 +21,10 @@ pub(super) enum Decision {
     Sometimes(Vec<String>),
     /// It happens for no input.
     Never,
-    /// It could not be decided.
+    /// It depends on something that may be anything.
     Open,
+    /// A limit was reached before it was decided.
+    Undecided,
 }
 
 /// How large the problems were.
@@ -43,8 +45,10 @@ pub(super) fn decide(
     binding: &[(VarId, Atom)],
     effort: &mut Effort,
 ) -> Decision {
-    let Ok(translation) = translate(terms, database, query, binding) else {
-        return Decision::Open;
+    let translation = match translate(terms, database, query, binding) {
+        Ok(translation) => translation,
+        Err(Unsolved::Unlimited) => return Decision::Open,
+        Err(Unsolved::TooHard) => return Decision::Undecided,
     };
     let deadline = Instant::now() + TIME;
     let Translation {
@@ -68,7 +72,7 @@ pub(super) fn decide(
             }
             Decision::Sometimes(inputs)
         }
-        _ => Decision::Open,
+        _ => Decision::Undecided,
     }
 }
 

@@ -32,6 +32,8 @@ struct Populate<'a> {
     locations: Vec<Atom>,
     fact_atoms: Vec<Atom>,
     by_sort: FxHashMap<&'a str, Vec<LocationId>>,
+    /// The sorts that there are, as names of signatures.
+    present: Vec<String>,
     by_sig: FxHashMap<&'static str, Vec<Atom>>,
     owners: FxHashMap<String, Arc<Vec<Owner<'a>>>>,
     /// The atoms of maps, by where they are held in the graph.
@@ -55,6 +57,7 @@ pub(super) fn populate(
         locations: Vec::new(),
         fact_atoms: Vec::new(),
         by_sort: FxHashMap::default(),
+        present: Vec::new(),
         by_sig: FxHashMap::default(),
         owners: FxHashMap::default(),
         maps: FxHashMap::default(),
@@ -106,6 +109,7 @@ impl<'a> Populate<'a> {
                 self.by_sort.entry(&location.sort).or_default().push(id);
             }
         }
+        self.present = self.by_sort.keys().map(|sort| mangle(sort)).collect();
         let facts = self.facts;
         for (_, fact) in facts.atoms() {
             let location = fact.location.and_then(|id| self.locations.get(id.index()));
@@ -177,10 +181,21 @@ impl<'a> Populate<'a> {
         table
     }
 
+    /// Whether a signature of locations or maps may have atoms. Its name starts with that of a sort, so that no
+    /// type has to be looked at of which there is no location.
+    fn may_have(&self, sig: &str) -> bool {
+        self.present
+            .iter()
+            .any(|sort| sig.starts_with(sort.as_str()))
+    }
+
     /// The atoms of a signature of locations or maps, with their properties.
     fn owners(&mut self, sig: &str) -> Arc<Vec<Owner<'a>>> {
         if let Some(owners) = self.owners.get(sig) {
             return owners.clone();
+        }
+        if !self.may_have(sig) {
+            return Arc::default();
         }
         let owners = Arc::new(match self.vocabulary.members(sig) {
             Some(Members::Sort(sort)) => self.of_sort(&sort),
@@ -310,21 +325,27 @@ impl<'a> Populate<'a> {
             }
             return (table, false);
         }
+        if !self.may_have(sig) {
+            return (table, true);
+        }
         let Some(members) = self.vocabulary.members(sig) else {
             return (table, false);
         };
         let property = name.strip_prefix(PROPERTY).unwrap_or(name);
+        let owners = self.owners(sig);
+        if owners.is_empty() {
+            return (table, true);
+        }
         let default = self.vocabulary.default(&members, property);
         // Maps get their names where they are first met.
-        if let Some(nested) = self.vocabulary.sig(&format!("{sig}_{}", mangle(property))) {
-            self.owners(&nested.name);
+        let nested = format!("{sig}_{property}");
+        let has_schema = self.vocabulary.members(&nested).is_some();
+        if has_schema {
+            self.owners(&nested);
         }
-        for owner in self.owners(sig).iter() {
-            let given = owner
-                .fields
-                .iter()
-                .rev()
-                .find(|field| &*field.name == property || mangle(&field.name) == property);
+        for owner in owners.iter() {
+            let mut fields = owner.fields.iter().rev();
+            let given = fields.find(|field| is_mangled(&field.name, property));
             let mut leaves = Vec::new();
             if let Some(field) = given {
                 self.leaves(&field.item, owner.certain, &mut leaves);
@@ -337,6 +358,16 @@ impl<'a> Populate<'a> {
             for (leaf, certain) in leaves {
                 if let Some(atom) = self.atom(leaf, property) {
                     table.push(&[owner.atom, atom], Some(leaf.span), certain);
+                }
+                // Of a map without a schema the locations in it count too, under whatever key.
+                if let (Value::Map(fields), false) = (&leaf.value, has_schema) {
+                    for field in fields {
+                        if let Value::Location(id) = field.item.value
+                            && let Some(&atom) = self.locations.get(id.index())
+                        {
+                            table.push(&[owner.atom, atom], Some(field.item.span), certain);
+                        }
+                    }
                 }
             }
         }
@@ -353,4 +384,10 @@ fn shown(graph: &LocationGraph, location: &Location) -> Arc<str> {
         Some(Value::Symbolic(symbol)) => graph.symbol(*symbol).name.clone(),
         _ => location.name.clone(),
     }
+}
+
+/// Whether a name is this one as an identifier.
+fn is_mangled(name: &str, identifier: &str) -> bool {
+    let same = |(a, b): (char, char)| a == b || (b == '_' && !a.is_alphanumeric());
+    name.len() == identifier.len() && name.chars().zip(identifier.chars()).all(same)
 }

@@ -24,7 +24,12 @@ const MOST_PAIRS: usize = 60_000;
 
 /// Why there is no problem to solve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct TooHard;
+pub(crate) enum Unsolved {
+    /// Something may be anything: that exists already, or has values that nobody can list.
+    Unlimited,
+    /// It has too many values, or needs what the solver cannot be asked.
+    TooHard,
+}
 
 /// A problem, and what its variables mean.
 pub(crate) struct Translation {
@@ -57,16 +62,20 @@ pub(crate) fn translate(
     database: &Database,
     query: QueryId,
     binding: &[(VarId, Atom)],
-) -> Result<Translation, TooHard> {
-    let mut relations = BTreeSet::new();
-    collect(terms, query, &mut relations);
+) -> Result<Translation, Unsolved> {
+    let mut mentioned = Mentioned::default();
+    collect(terms, query, &mut mentioned);
+    let Mentioned {
+        relations,
+        constants,
+    } = mentioned;
     let mut symbols: BTreeSet<Atom> = BTreeSet::new();
-    let mut values: BTreeSet<Atom> = BTreeSet::new();
+    let mut values: BTreeSet<Atom> = constants;
     let mut written: BTreeSet<Atom> = BTreeSet::new();
     for &relation in &relations {
         let table = database.table(relation);
         if table.is_open() {
-            return Err(TooHard);
+            return Err(Unsolved::Unlimited);
         }
         for at in 0..table.len() {
             let row = table.row(at);
@@ -74,11 +83,11 @@ pub(crate) fn translate(
                 if database.is_symbol(atom) {
                     // Only what a field leads to is chosen; an owner is always there.
                     if column + 1 != row.len() {
-                        return Err(TooHard);
+                        return Err(Unsolved::TooHard);
                     }
                     symbols.insert(atom);
                 } else if database.is_existing(atom) {
-                    return Err(TooHard);
+                    return Err(Unsolved::Unlimited);
                 } else if database.atom(atom).value.is_some() {
                     values.insert(atom);
                 }
@@ -88,17 +97,19 @@ pub(crate) fn translate(
             }
         }
     }
-    let constants = database
-        .atoms()
-        .take_while(|&atom| !database.is_symbol(atom));
-    values.extend(
-        constants
-            .filter(|&atom| database.atom(atom).kind == Kind::Value)
-            .take(256),
-    );
+    // What the inputs may be.
+    let listed: Vec<Value> = symbols
+        .iter()
+        .flat_map(|&symbol| database.values(symbol).unwrap_or_default())
+        .collect();
+    values.extend(database.atoms().filter(|&atom| {
+        let info = database.atom(atom);
+        let value = info.value.as_ref().filter(|_| info.kind == Kind::Value);
+        value.is_some_and(|value| listed.iter().any(|other| other.same(value)))
+    }));
     let count = database.atoms().count();
     if count + symbols.len() > MOST_ATOMS {
-        return Err(TooHard);
+        return Err(Unsolved::TooHard);
     }
     let mut names: Vec<String> = database
         .atoms()
@@ -107,7 +118,7 @@ pub(crate) fn translate(
     let mut other = BTreeMap::new();
     for &symbol in &symbols {
         if database.values(symbol).is_none() {
-            let atom = ProblemAtom(u32::try_from(names.len()).map_err(|_| TooHard)?);
+            let atom = ProblemAtom(u32::try_from(names.len()).map_err(|_| Unsolved::TooHard)?);
             other.insert(symbol, atom);
             names.push(format!("other{}", symbol.0));
         }
@@ -143,12 +154,12 @@ fn atom(atom: Atom) -> ProblemAtom {
 }
 
 impl Translator<'_> {
-    fn empty(&self, arity: usize) -> Result<TupleSet, TooHard> {
-        TupleSet::empty(arity, &self.problem.universe).map_err(|_| TooHard)
+    fn empty(&self, arity: usize) -> Result<TupleSet, Unsolved> {
+        TupleSet::empty(arity, &self.problem.universe).map_err(|_| Unsolved::TooHard)
     }
 
     /// One value for each symbol.
-    fn choices(&mut self, symbols: &BTreeSet<Atom>) -> Result<Option<ProblemRelation>, TooHard> {
+    fn choices(&mut self, symbols: &BTreeSet<Atom>) -> Result<Option<ProblemRelation>, Unsolved> {
         if symbols.is_empty() {
             return Ok(None);
         }
@@ -176,7 +187,7 @@ impl Translator<'_> {
                     .filter(|row| row.first() == Some(&atom(symbol)))
                     .count();
                 if known < listed.len() {
-                    return Err(TooHard);
+                    return Err(Unsolved::TooHard);
                 }
             }
             if let Some(&other) = self.other.get(&symbol) {
@@ -196,7 +207,7 @@ impl Translator<'_> {
         Ok(Some(relation))
     }
 
-    fn relation(&mut self, id: RelationId) -> Result<(), TooHard> {
+    fn relation(&mut self, id: RelationId) -> Result<(), Unsolved> {
         let table = self.database.table(id);
         if let Some(builtin) = table.builtin() {
             return self.builtin(id, builtin, table.arity());
@@ -239,15 +250,15 @@ impl Translator<'_> {
     }
 
     /// A built-in relation over the values at hand; of a value like no other nothing is known.
-    fn builtin(&mut self, id: RelationId, builtin: Builtin, arity: usize) -> Result<(), TooHard> {
+    fn builtin(&mut self, id: RelationId, builtin: Builtin, arity: usize) -> Result<(), Unsolved> {
         if builtin == Builtin::WrittenBefore {
             return self.written_before(id);
         }
         let width = self.values.len() + self.other.len();
         let columns = u32::try_from(arity).unwrap_or(u32::MAX);
-        let pairs = width.checked_pow(columns).ok_or(TooHard)?;
+        let pairs = width.checked_pow(columns).ok_or(Unsolved::TooHard)?;
         if pairs > MOST_PAIRS {
-            return Err(TooHard);
+            return Err(Unsolved::TooHard);
         }
         let candidates: Vec<(ProblemAtom, Option<&Value>)> = self
             .values
@@ -288,9 +299,9 @@ impl Translator<'_> {
     }
 
     /// The order of the text, which no input changes.
-    fn written_before(&mut self, id: RelationId) -> Result<(), TooHard> {
+    fn written_before(&mut self, id: RelationId) -> Result<(), Unsolved> {
         if self.written.len().pow(2) > MOST_PAIRS {
-            return Err(TooHard);
+            return Err(Unsolved::TooHard);
         }
         let mut pairs = self.empty(2)?;
         for &a in &self.written {
@@ -309,24 +320,26 @@ impl Translator<'_> {
     }
 
     /// The value of a variable: that of the binding, or the variable itself.
-    fn var(&mut self, var: VarId) -> Result<Expr, TooHard> {
+    fn var(&mut self, var: VarId) -> Result<Expr, Unsolved> {
         if let Some(&own) = self.vars.get(&var) {
             return Ok(self.problem.terms.var(own));
         }
         let bound = self.binding.iter().find(|(other, _)| *other == var);
-        let &(_, value) = bound.ok_or(TooHard)?;
+        let &(_, value) = bound.ok_or(Unsolved::TooHard)?;
         let tuple = self.problem.terms.tuple(vec![atom(value)]);
         match (self.database.is_symbol(value), self.choose) {
             (true, Some(choose)) => Ok(self.problem.terms.join(tuple, choose)),
-            (true, None) => Err(TooHard),
+            (true, None) => Err(Unsolved::TooHard),
             (false, _) => Ok(tuple),
         }
     }
 
-    fn expr(&mut self, id: ExprId) -> Result<Expr, TooHard> {
+    fn expr(&mut self, id: ExprId) -> Result<Expr, Unsolved> {
         let node = self.terms.expr(id).clone();
         Ok(match node {
-            ExprNode::Relation(relation) => *self.relations.get(&relation).ok_or(TooHard)?,
+            ExprNode::Relation(relation) => {
+                *self.relations.get(&relation).ok_or(Unsolved::TooHard)?
+            }
             ExprNode::Var(var) => self.var(var)?,
             ExprNode::Constant(index) => self.problem.terms.tuple(vec![ProblemAtom(index)]),
             ExprNode::None(arity) => self.problem.terms.none(arity),
@@ -338,7 +351,7 @@ impl Translator<'_> {
             }
             ExprNode::Intersection(parts) => {
                 let mut parts = self.exprs(&parts)?.into_iter();
-                let first = parts.next().ok_or(TooHard)?;
+                let first = parts.next().ok_or(Unsolved::TooHard)?;
                 parts.fold(first, |all, part| {
                     self.problem.terms.intersection(all, part)
                 })
@@ -376,19 +389,19 @@ impl Translator<'_> {
                 let (decls, body) = self.parts(query, own)?;
                 self.problem.terms.comprehension(decls, body)
             }
-            ExprNode::IntAtom(_) => return Err(TooHard),
+            ExprNode::IntAtom(_) => return Err(Unsolved::TooHard),
         })
     }
 
-    fn exprs(&mut self, parts: &[ExprId]) -> Result<Vec<Expr>, TooHard> {
+    fn exprs(&mut self, parts: &[ExprId]) -> Result<Vec<Expr>, Unsolved> {
         parts.iter().map(|&part| self.expr(part)).collect()
     }
 
-    fn formulas(&mut self, parts: &[FormulaId]) -> Result<Vec<Formula>, TooHard> {
+    fn formulas(&mut self, parts: &[FormulaId]) -> Result<Vec<Formula>, Unsolved> {
         parts.iter().map(|&part| self.formula(part)).collect()
     }
 
-    fn formula(&mut self, id: FormulaId) -> Result<Formula, TooHard> {
+    fn formula(&mut self, id: FormulaId) -> Result<Formula, Unsolved> {
         let node = self.terms.formula(id).clone();
         Ok(match node {
             FormulaNode::True => self.problem.terms.truth(),
@@ -438,7 +451,7 @@ impl Translator<'_> {
     }
 
     /// The declarations of a query up to a number of them, and the rest of it as a formula.
-    fn parts(&mut self, query: QueryId, own: usize) -> Result<(Vec<Decl>, Formula), TooHard> {
+    fn parts(&mut self, query: QueryId, own: usize) -> Result<(Vec<Decl>, Formula), Unsolved> {
         let node = self.terms.query(query).clone();
         let mut decls = Vec::new();
         for &(var, bound) in &node.decls {
@@ -461,7 +474,7 @@ impl Translator<'_> {
     }
 
     /// The outermost query: bound variables are given, with their bounds; the others are quantified.
-    fn query(&mut self, query: QueryId) -> Result<Formula, TooHard> {
+    fn query(&mut self, query: QueryId) -> Result<Formula, Unsolved> {
         let node = self.terms.query(query).clone();
         let mut conjuncts = Vec::new();
         let mut decls = Vec::new();
@@ -487,7 +500,7 @@ impl Translator<'_> {
         Ok(self.problem.terms.quant(Quant::Some, decls, all))
     }
 
-    fn int(&mut self, id: IntId) -> Result<Int, TooHard> {
+    fn int(&mut self, id: IntId) -> Result<Int, Unsolved> {
         let node = self.terms.int(id).clone();
         Ok(match node {
             IntNode::Const(n) => self.problem.terms.int_const(n),
@@ -496,7 +509,7 @@ impl Translator<'_> {
                 self.problem.terms.card(expr)
             }
             // Numbers of a configuration are of any size; those of the solver are not.
-            IntNode::SumOf(_) | IntNode::Sum(..) => return Err(TooHard),
+            IntNode::SumOf(_) | IntNode::Sum(..) => return Err(Unsolved::TooHard),
             IntNode::Op(op, a, b) => {
                 let (a, b) = (self.int(a)?, self.int(b)?);
                 let op = match op {
@@ -517,7 +530,14 @@ impl Translator<'_> {
 }
 
 /// The relations that a query mentions.
-fn collect(terms: &Terms, query: QueryId, out: &mut BTreeSet<RelationId>) {
+/// What a query mentions.
+#[derive(Default)]
+struct Mentioned {
+    relations: BTreeSet<RelationId>,
+    constants: BTreeSet<Atom>,
+}
+
+fn collect(terms: &Terms, query: QueryId, out: &mut Mentioned) {
     let node = terms.query(query);
     for &(_, bound) in &node.decls {
         collect_expr(terms, bound, out);
@@ -527,10 +547,10 @@ fn collect(terms: &Terms, query: QueryId, out: &mut BTreeSet<RelationId>) {
     }
 }
 
-fn collect_expr(terms: &Terms, id: ExprId, out: &mut BTreeSet<RelationId>) {
+fn collect_expr(terms: &Terms, id: ExprId, out: &mut Mentioned) {
     match terms.expr(id) {
         ExprNode::Relation(relation) => {
-            out.insert(*relation);
+            out.relations.insert(*relation);
         }
         ExprNode::Union(parts) | ExprNode::Intersection(parts) => {
             parts
@@ -552,15 +572,14 @@ fn collect_expr(terms: &Terms, id: ExprId, out: &mut BTreeSet<RelationId>) {
         }
         ExprNode::Comprehension(query) => collect(terms, *query, out),
         ExprNode::IntAtom(int) => collect_int(terms, *int, out),
-        ExprNode::Var(_)
-        | ExprNode::Constant(_)
-        | ExprNode::None(_)
-        | ExprNode::Univ
-        | ExprNode::Iden => {}
+        ExprNode::Constant(index) => {
+            out.constants.insert(Atom(*index));
+        }
+        ExprNode::Var(_) | ExprNode::None(_) | ExprNode::Univ | ExprNode::Iden => {}
     }
 }
 
-fn collect_formula(terms: &Terms, id: FormulaId, out: &mut BTreeSet<RelationId>) {
+fn collect_formula(terms: &Terms, id: FormulaId, out: &mut Mentioned) {
     match terms.formula(id) {
         FormulaNode::True | FormulaNode::False => {}
         FormulaNode::Not(inner) => collect_formula(terms, *inner, out),
@@ -582,7 +601,7 @@ fn collect_formula(terms: &Terms, id: FormulaId, out: &mut BTreeSet<RelationId>)
     }
 }
 
-fn collect_int(terms: &Terms, id: IntId, out: &mut BTreeSet<RelationId>) {
+fn collect_int(terms: &Terms, id: IntId, out: &mut Mentioned) {
     match terms.int(id) {
         IntNode::Const(_) => {}
         IntNode::Card(expr) | IntNode::SumOf(expr) => collect_expr(terms, *expr, out),

@@ -90,6 +90,16 @@ impl Reporter<'_> {
         diagnostic
     }
 
+    /// That it could not be decided whether something breaks a rule.
+    pub(super) fn undecided(&self, rule: &RuleProgram, binding: &Binding, why: &str) -> Diagnostic {
+        let mut diagnostic = self.finding(rule, binding);
+        diagnostic.severity = Severity::Warning;
+        let title = &rule.rule.title;
+        diagnostic.message = format!("not decided whether {title}: {why}");
+        diagnostic.help = None;
+        diagnostic
+    }
+
     fn var(&self, name: &str, binding: &Binding) -> Option<Atom> {
         let named = |&&(var, _): &&(VarId, Atom)| self.program.terms.var_name(var) == name;
         binding.values.iter().find(named).map(|&(_, atom)| atom)

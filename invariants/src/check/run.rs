@@ -1,10 +1,11 @@
 //! Running all rules over one configuration.
 
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::sync::{LazyLock, OnceLock};
 
 use locus_core::facts::Facts;
-use locus_core::{Diagnostic, LocationGraph, Sources};
+use locus_core::{Diagnostic, LocationGraph, Severity, Sources};
 use locus_frontends::language::Loaded;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -14,7 +15,7 @@ use super::populate::populate;
 use super::report::{Binding, Reporter};
 use crate::engine::{Atom, Database, Evaluator, Search, Shared, Tri};
 use crate::logic::VarId;
-use crate::rules::{Library, Program, Rule, RuleProgram};
+use crate::rules::{Library, Program, Rule, RuleProgram, Source};
 use crate::vocabulary::{self, Vocabulary};
 
 /// A configuration in terms of its language.
@@ -35,6 +36,8 @@ pub struct Options {
     pub all_inputs: bool,
     /// Rules that are not checked, by identifier.
     pub ignore: Vec<String>,
+    /// How bad violations of rules are, where that is not as the rules say.
+    pub severities: Vec<(String, Severity)>,
     /// Steps after which the check of one rule is given up.
     pub budget: u64,
 }
@@ -44,6 +47,7 @@ impl Default for Options {
         Options {
             all_inputs: false,
             ignore: Vec::new(),
+            severities: Vec::new(),
             budget: 200_000_000,
         }
     }
@@ -145,6 +149,37 @@ impl Checker {
         })
     }
 
+    /// The rules about a language in files of the user's, which may open the modules that come with the program;
+    /// and what is wrong with their doc comments. None when there is no such language.
+    pub fn of_files(
+        language: &str,
+        files: Vec<Source>,
+        sources: &mut Sources,
+    ) -> Option<(Checker, Vec<Diagnostic>)> {
+        let vocabulary = vocabulary::of(language)?;
+        let mut library = Library::builtin().modules();
+        let mut wrong = Vec::new();
+        for file in files {
+            wrong.extend(library.add(file, sources));
+        }
+        Some((Checker::new(&library, vocabulary, sources), wrong))
+    }
+
+    /// Checks a configuration that was loaded.
+    pub fn check_loaded(&self, loaded: &Loaded, options: &Options) -> Report {
+        match vocabulary::of(loaded.language) {
+            Some(vocabulary) => {
+                let configuration = Configuration {
+                    vocabulary,
+                    graph: &loaded.graph,
+                    facts: &loaded.facts,
+                };
+                self.check(configuration, options)
+            }
+            None => no_rules(loaded.language),
+        }
+    }
+
     /// What is wrong with the rules themselves.
     pub fn diagnostics(&self) -> &[Diagnostic] {
         &self.diagnostics
@@ -191,8 +226,15 @@ impl Checker {
             report.stats.variables += outcome.effort.variables;
             report.stats.clauses += outcome.effort.clauses;
         }
-        report.stats.rules = enabled.len();
+        let ids: BTreeSet<&str> = enabled.iter().map(|rule| rule.rule.id.as_str()).collect();
+        report.stats.rules = ids.len();
         report.stats.locations = graph.len();
+        for finding in &mut report.findings {
+            let named = |(id, _): &&(String, Severity)| *id == finding.code;
+            if let Some(&(_, severity)) = options.severities.iter().find(named) {
+                finding.severity = severity;
+            }
+        }
         let position = |diagnostic: &Diagnostic| {
             let span = diagnostic.primary();
             span.map(|span| (span.file, span.start, span.end))
@@ -225,6 +267,7 @@ impl Checker {
         let vars: Vec<VarId> = terms.query(query).decls.iter().map(|decl| decl.0).collect();
         let mut found: FxHashMap<Vec<Atom>, (Binding, Tri)> = FxHashMap::default();
         let mut order: Vec<Vec<Atom>> = Vec::new();
+        let mut undecidable: Vec<Vec<Atom>> = Vec::new();
         let mut decisions = 0;
         let search = if options.all_inputs {
             Search::Complete
@@ -237,6 +280,9 @@ impl Checker {
                 values: vars.iter().filter_map(bound).collect(),
             };
             let (key, ascending) = identity(rule, &binding);
+            if this.met_undecidable() && tri == Tri::Unknown {
+                undecidable.push(key.clone());
+            }
             match found.get_mut(&key) {
                 None => {
                     order.push(key.clone());
@@ -279,11 +325,20 @@ impl Checker {
                 .copied()
                 .filter(|(var, _)| rule.anchors.contains(var))
                 .collect();
+            if undecidable.contains(&key) {
+                let why = "a pattern here needs look-around or back-references";
+                outcome
+                    .unchecked
+                    .push(reporter.undecided(rule, binding, why));
+                continue;
+            }
             decisions += 1;
             // Without listed values, what is not known is nearly anything: never certain to break a rule.
             let worthwhile = options.all_inputs || database.has_choices();
-            let decision = if decisions > DECISIONS || !worthwhile {
+            let decision = if !worthwhile {
                 Decision::Open
+            } else if decisions > DECISIONS {
+                Decision::Undecided
             } else {
                 decide(terms, database, query, &anchored, &mut outcome.effort)
             };
@@ -298,7 +353,14 @@ impl Checker {
                             .push(reporter.violable(rule, binding, &inputs));
                     }
                 }
-                Decision::Open => {
+                Decision::Undecided if !options.all_inputs => {
+                    outcome.violable += 1;
+                    let why = "it depends on inputs with too many values to try";
+                    outcome
+                        .unchecked
+                        .push(reporter.undecided(rule, binding, why));
+                }
+                Decision::Open | Decision::Undecided => {
                     outcome.violable += 1;
                     if options.all_inputs {
                         outcome.findings.push(reporter.violable(rule, binding, &[]));
@@ -337,19 +399,16 @@ fn identity(rule: &RuleProgram, binding: &Binding) -> (Vec<Atom>, bool) {
 
 /// Checks a configuration that was loaded, with the rules that come with the program.
 pub fn check(loaded: &Loaded, options: &Options) -> Report {
-    let language = loaded.language;
-    let (Some(checker), Some(vocabulary)) = (Checker::builtin(language), vocabulary::of(language))
-    else {
-        let message = format!("there are no rules about `{language}`");
-        return Report {
-            unchecked: vec![Diagnostic::warning("rules", message)],
-            ..Report::default()
-        };
-    };
-    let configuration = Configuration {
-        vocabulary,
-        graph: &loaded.graph,
-        facts: &loaded.facts,
-    };
-    checker.check(configuration, options)
+    match Checker::builtin(loaded.language) {
+        Some(checker) => checker.check_loaded(loaded, options),
+        None => no_rules(loaded.language),
+    }
+}
+
+fn no_rules(language: &str) -> Report {
+    let message = format!("there are no rules about `{language}`");
+    Report {
+        unchecked: vec![Diagnostic::warning("rules", message)],
+        ..Report::default()
+    }
 }

@@ -1,5 +1,6 @@
 //! Expressions, formulas and integers over a database.
 
+use std::cell::Cell;
 use std::sync::OnceLock;
 
 use locus_core::value::Value;
@@ -47,6 +48,8 @@ pub struct Evaluator<'a> {
     budget: u64,
     /// A variable ranged over a set that may have members of which nothing is known.
     pub(super) met_open: bool,
+    /// Values were met that a built-in relation cannot decide, such as a pattern that it cannot read.
+    pub(super) undecidable: Cell<bool>,
 }
 
 /// The least and the greatest value that an integer may have.
@@ -70,7 +73,13 @@ impl<'a> Evaluator<'a> {
             env: vec![None; terms.var_count()],
             budget,
             met_open: false,
+            undecidable: Cell::new(false),
         }
+    }
+
+    /// Whether values were met, since this was last asked, that a built-in relation cannot decide.
+    pub(crate) fn met_undecidable(&self) -> bool {
+        self.undecidable.take()
     }
 
     /// Counts a step.

@@ -94,7 +94,10 @@ impl<'a> Evaluator<'a> {
                 .collect();
             return match values.map(|values| builtin.holds(&values)) {
                 Some(Some(holds)) => Tri::from(holds),
-                Some(None) => Tri::Unknown,
+                Some(None) => {
+                    self.undecidable.set(true);
+                    Tri::Unknown
+                }
                 None => Tri::False,
             };
         }

@@ -59,6 +59,14 @@ impl Library {
         &BUILTIN
     }
 
+    /// The modules of this library without its rules, for the rules of others to open.
+    pub fn modules(&self) -> Library {
+        Library {
+            sources: self.sources.clone(),
+            rules: Vec::new(),
+        }
+    }
+
     /// Adds a file; reports what is wrong with the rules in it.
     pub fn add(&mut self, source: Source, sources: &mut Sources) -> Vec<Diagnostic> {
         let language = source.module.split('/').next().unwrap_or("").to_owned();

@@ -367,3 +367,32 @@ fn secrets_in_start_up_scripts_are_noticed() {
     ));
     assert_eq!(case.atoms("PlainSecret"), ["password @11:13"]);
 }
+
+#[test]
+fn a_pattern_that_cannot_be_decided_is_said() {
+    let case = load_text(
+        "heat_template_version: rocky
+parameters:
+  plain: {type: string, default: a, constraints: [{allowed_pattern: 'a+'}]}
+  ahead: {type: string, default: a, constraints: [{allowed_pattern: '(?=a)a+'}]}
+resources:
+  v: {type: OS::Heat::Value, properties: {value: [{get_param: plain}, {get_param: ahead}]}}
+",
+    );
+    let unchecked: Vec<String> = case
+        .loaded
+        .unchecked
+        .iter()
+        .map(|one| {
+            format!(
+                "{} {}",
+                one.primary().map(|span| case.at(span)).unwrap_or_default(),
+                one.message
+            )
+        })
+        .collect();
+    assert_eq!(
+        unchecked,
+        ["4:34 not checked whether this is text that matches `(?=a)a+`"]
+    );
+}

@@ -162,12 +162,29 @@ fn what_cannot_be_included_is_said() {
         ],
         |_, _| {},
     );
+    // Whether a file is there is for a rule to say.
+    assert_eq!(case.diagnostics(), [] as [&str; 0]);
+    let facts = &case.loaded.facts;
+    let missing: Vec<String> = facts
+        .atoms()
+        .filter(|(_, atom)| atom.sig == "MissingFile")
+        .map(|(id, atom)| {
+            let reasons = facts.related("MissingFile", "reason", id);
+            let reasons: Vec<&str> = reasons.map(|reason| &*facts.get(reason).name).collect();
+            format!(
+                "{}: {}: {}",
+                case.at(atom.span),
+                atom.name,
+                reasons.join(", ")
+            )
+        })
+        .collect();
     assert_eq!(
-        case.diagnostics(),
+        missing,
         [
-            "1:28: missing-file: `gone2.yaml` cannot be read: no such file",
-            "4:11: missing-file: `gone.yaml` cannot be read: no such file",
-            "7:36: missing-file: `gone.sh` cannot be read: no such file",
+            "1:28: gone2.yaml: no such file",
+            "4:11: gone.yaml: no such file",
+            "7:36: gone.sh: no such file",
         ]
     );
     let url = resources("  a:\n    type: http://example.org/x.yaml\n");
@@ -211,5 +228,60 @@ resources:
     assert_eq!(
         case.property("v", "value").as_deref(),
         Some("[general, env, later, line]")
+    );
+}
+
+#[test]
+fn outputs_of_nested_templates_are_known_where_they_are_used() {
+    let inner = "heat_template_version: rocky
+parameters:
+  block: {type: string}
+resources:
+  net: {type: OS::Neutron::Net}
+outputs:
+  network: {value: {get_resource: net}}
+  block: {value: {get_param: block}}
+";
+    let outer = resources(
+        "  subnet:
+    type: OS::Neutron::Subnet
+    properties: {network: {get_attr: [inner, network]}, cidr: {get_attr: [stack, outputs, block]}}
+  inner:
+    type: inner.yaml
+    properties: {block: 10.0.0.0/24}
+  stack:
+    type: OS::Heat::Stack
+    properties:
+      template: {get_file: inner.yaml}
+      parameters: {block: 10.1.0.0/24}
+",
+    );
+    let case = load_files(&[("stack.yaml", &outer), ("inner.yaml", inner)], |_, _| {});
+    assert_eq!(case.diagnostics(), [] as [&str; 0]);
+    assert!(case.loaded.unchecked.is_empty());
+    let graph = &case.loaded.graph;
+    let subnet = graph.location(graph.find("subnet").unwrap());
+    let network = subnet.property("network").map(|item| &item.value);
+    let net = graph.find("inner/net").unwrap();
+    assert_eq!(network, Some(&Value::Location(net)));
+    let block = subnet.property("cidr").map(|item| &item.value);
+    assert_eq!(block, Some(&Value::str("10.1.0.0/24")));
+    assert!(graph.find("stack/net").is_some());
+}
+
+#[test]
+fn a_stack_whose_template_is_in_no_file_is_not_checked() {
+    let case = load_text(&resources(
+        "  a:\n    type: OS::Heat::Stack\n    properties: {template: 'heat_template_version: rocky'}\n",
+    ));
+    let said: Vec<&str> = case
+        .loaded
+        .unchecked
+        .iter()
+        .map(|one| one.message.as_str())
+        .collect();
+    assert_eq!(
+        said,
+        ["the template of `a` was not checked: it is not in a file"]
     );
 }
