@@ -17,6 +17,8 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Check configurations against the rules of their language
     Check(CheckArgs),
+    /// Print the location graph of a configuration
+    Graph(GraphArgs),
     /// List the rules
     Rules,
     /// Explain a rule: what it demands, why, and how it is broken
@@ -106,6 +108,41 @@ pub(crate) struct CheckArgs {
     #[arg(short, long, value_name = "FILE")]
     pub(crate) file: Vec<PathBuf>,
 
+    #[command(flatten)]
+    pub(crate) inputs: Inputs,
+
+    /// Do not check a rule
+    #[arg(long, value_name = "RULE")]
+    pub(crate) ignore: Vec<String>,
+
+    /// How to print findings
+    #[arg(long, value_enum, default_value = "text")]
+    pub(crate) format: CheckFormat,
+
+    /// What makes the exit code 1
+    #[arg(long, value_enum, default_value = "error")]
+    pub(crate) fail_on: FailOn,
+}
+
+// What a configuration is deployed with, and where the project's settings are.
+#[derive(Debug, Args)]
+pub(crate) struct Inputs {
+    /// Settings of the project; without it, the nearest `locus.toml` above each file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+
+    /// Environment of Heat templates; later ones override
+    #[arg(short, long = "environment", value_name = "FILE")]
+    pub(crate) environment: Vec<PathBuf>,
+
+    /// Parameter of Heat templates
+    #[arg(short, long, value_name = "NAME=VALUE", value_parser = name_value)]
+    pub(crate) param: Vec<(String, String)>,
+
+    /// Take every allowed input, also where there is a default: report what is wrong for some of them
+    #[arg(long)]
+    pub(crate) all_inputs: bool,
+
     /// Environment file of Compose projects, in place of `.env`; later ones override
     #[arg(long, value_name = "FILE")]
     pub(crate) env_file: Vec<PathBuf>,
@@ -121,30 +158,39 @@ pub(crate) struct CheckArgs {
     /// How many nodes the swarm has
     #[arg(long, value_name = "N")]
     pub(crate) nodes: Option<u32>,
+}
 
-    /// Environment of Heat templates; later ones override
-    #[arg(short, long = "environment", value_name = "FILE")]
-    pub(crate) environment: Vec<PathBuf>,
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Exit codes:
+  0  the graph is on standard output
+  1  so is the graph, and something is wrong with the files
+  2  something could not be read
+  3  the command line makes no sense")]
+pub(crate) struct GraphArgs {
+    /// A configuration; `-` is standard input
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
 
-    /// Parameter of Heat templates
-    #[arg(short, long, value_name = "NAME=VALUE", value_parser = name_value)]
-    pub(crate) param: Vec<(String, String)>,
+    /// How to print the graph
+    #[arg(long, value_enum, default_value = "dot")]
+    pub(crate) format: GraphFormat,
 
-    /// Report also what is wrong for some allowed inputs only
-    #[arg(long)]
-    pub(crate) all_inputs: bool,
+    #[command(flatten)]
+    pub(crate) inputs: Inputs,
+}
 
-    /// Do not check a rule
-    #[arg(long, value_name = "RULE")]
-    pub(crate) ignore: Vec<String>,
-
-    /// How to print findings
-    #[arg(long, value_enum, default_value = "text")]
-    pub(crate) format: CheckFormat,
-
-    /// What makes the exit code 1
-    #[arg(long, value_enum, default_value = "error")]
-    pub(crate) fail_on: FailOn,
+/// How a graph is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum GraphFormat {
+    /// The language of Graphviz
+    Dot,
+    /// A drawing
+    Svg,
+    /// One JSON object, with the place of everything
+    Json,
+    /// A model for the Alloy Analyzer
+    Als,
 }
 
 #[derive(Debug, Args)]

@@ -2,12 +2,15 @@
 
 mod check;
 mod cli;
+mod configuration;
 mod fmt;
+mod graph;
 mod interrupt;
 mod loader;
 mod report;
 mod rules;
 mod run;
+mod settings;
 
 use std::process::ExitCode;
 
@@ -27,6 +30,7 @@ fn main() -> ExitCode {
     };
     let exit = match cli.command {
         Command::Check(args) => check::check(&args),
+        Command::Graph(args) => graph::graph(&args),
         Command::Rules => rules::list(),
         Command::Explain(args) => rules::explain(&args.rule),
         Command::Run(args) => run::run(&args),

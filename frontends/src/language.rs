@@ -4,9 +4,11 @@
 //! here and names no language.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use locus_core::facts::Facts;
 use locus_core::{Diagnostic, LocationGraph, Sources};
+use rustc_hash::FxHashMap;
 
 use crate::compose::{self, Target};
 use crate::hot;
@@ -32,9 +34,14 @@ pub struct Request {
     pub target: Target,
     /// How many nodes a swarm has.
     pub nodes: Option<u32>,
+    /// Resource types of Heat that the user's own plugins provide.
+    pub types: UserTypes,
     /// Whether inputs that are not given stay open even when they have a default.
     pub all_inputs: bool,
 }
+
+/// Resource types that the user declares, by name.
+pub type UserTypes = FxHashMap<Arc<str>, Arc<hot::data::ResourceType>>;
 
 /// A configuration, understood.
 #[derive(Debug)]
@@ -112,6 +119,7 @@ impl Language for Heat {
         let mut inner = hot::Request {
             template: request.files.first().and_then(|path| add(sources, path)),
             all_inputs: request.all_inputs,
+            types: request.types.clone(),
             ..hot::Request::default()
         };
         for path in &request.environments {

@@ -42,6 +42,8 @@ struct Stats {
     rules: usize,
     variables: usize,
     clauses: usize,
+    checked: usize,
+    deployable: usize,
     ms: f64,
 }
 
@@ -64,6 +66,8 @@ pub(super) fn render(run: &Findings) -> String {
             rules: run.rules,
             variables: run.variables,
             clauses: run.clauses,
+            checked: run.checked,
+            deployable: run.deployable,
             ms: (run.time.as_secs_f64() * 1e6).round() / 1e3,
         },
     };

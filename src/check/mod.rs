@@ -6,23 +6,26 @@ mod text;
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use locus_core::{Diagnostic, FileId, Severity, Sources, Span};
-use locus_frontends::kind::{self, FileKind};
-use locus_frontends::language::{self, Loaded, Request};
-use locus_frontends::loader::{Loader, normalize};
-use locus_frontends::yaml;
+use locus_core::{Diagnostic, Severity, Sources};
+use locus_frontends::kind::FileKind;
+use locus_frontends::language::Loaded;
+use locus_frontends::loader::normalize;
 use locus_invariants::{Options, check_loaded};
 
 use crate::Exit;
 use crate::cli::{CheckArgs, CheckFormat};
-use crate::loader::{FileSystem, Given};
+use crate::configuration::{self, Read};
+use crate::loader::FileSystem;
+use crate::settings::{self, Settings};
 
 /// Everything found in one run.
 #[derive(Default)]
 struct Findings {
     sources: Sources,
+    settings: settings::Known,
     findings: Vec<Diagnostic>,
     unchecked: Vec<Diagnostic>,
     files: usize,
@@ -30,6 +33,9 @@ struct Findings {
     rules: usize,
     variables: usize,
     clauses: usize,
+    /// The configurations that were checked as a whole, and how many of them nothing forbids to deploy.
+    checked: usize,
+    deployable: usize,
     time: Duration,
 }
 
@@ -83,7 +89,11 @@ impl Findings {
         if !args.file.is_empty() {
             self.files += args.file.len();
             let files = args.file.iter().map(|path| path.display().to_string());
-            let loaded = self.load(FileKind::Compose, files.collect(), &FileSystem, args);
+            let (kind, files) = (FileKind::Compose, files.collect());
+            let first = args.file.first().map_or(Path::new("."), PathBuf::as_path);
+            let settings = self.settings(first, args);
+            let (inputs, sources) = (&args.inputs, &mut self.sources);
+            let loaded = configuration::load(kind, files, &FileSystem, inputs, &settings, sources);
             self.check(loaded, args);
         }
         let paths = files::walk(&args.files, &mut self.unchecked);
@@ -119,71 +129,53 @@ impl Findings {
 
     /// Reads a file of whatever kind it is.
     fn file(&mut self, path: &Path, args: &CheckArgs) -> Option<Loaded> {
-        let name = path.display().to_string();
-        let standard_input = path == Path::new("-");
-        let mut loader = Given::default();
-        let kind = match kind::by_name(&name) {
-            Some(kind) => kind,
-            None => {
-                let text = self.read(path)?;
-                let file = self.sources.add(name.as_str(), text.as_str());
-                let parsed = yaml::parse(&self.sources, file, &yaml::Limits::default());
-                if standard_input {
-                    loader.standard_input = Some(text.into_bytes().into());
-                }
-                match kind::recognise(&parsed.documents) {
-                    Some(kind) => kind,
-                    None => {
-                        self.unknown(&name, file, parsed.diagnostics);
-                        return None;
-                    }
-                }
-            }
-        };
-        if language::of(kind).is_none() {
-            self.not_checked(&name, kind);
-            return None;
+        let settings = self.settings(path, args);
+        match configuration::read(path, &args.inputs, &settings, &mut self.sources) {
+            Read::Loaded(loaded) => return Some(*loaded),
+            Read::Broken(diagnostics) => self.findings.extend(diagnostics),
+            Read::NotChecked(diagnostic) => self.unchecked.push(diagnostic),
         }
-        self.load(kind, vec![name], &loader, args)
+        None
     }
 
-    /// Loads a configuration with the inputs of the command line.
-    fn load(
-        &mut self,
-        kind: FileKind,
-        files: Vec<String>,
-        loader: &dyn Loader,
-        args: &CheckArgs,
-    ) -> Option<Loaded> {
-        let paths = |paths: &[PathBuf]| paths.iter().map(|p| p.display().to_string()).collect();
-        let request = Request {
-            files,
-            environments: paths(&args.environment),
-            parameters: args.param.clone(),
-            env_files: paths(&args.env_file),
-            variables: std::env::vars_os()
-                .filter_map(|(name, value)| {
-                    Some((name.into_string().ok()?, value.into_string().ok()?))
-                })
-                .collect(),
-            profiles: args.profile.clone(),
-            target: args.target.into(),
-            nodes: args.nodes,
-            all_inputs: args.all_inputs,
-        };
-        let language = language::of(kind)?;
-        Some(language.load(&request, loader, &mut self.sources))
+    /// The settings for a file; what is wrong with them is a finding.
+    fn settings(&mut self, path: &Path, args: &CheckArgs) -> Arc<Settings> {
+        let given = args.inputs.config.as_deref();
+        let (sources, findings) = (&mut self.sources, &mut self.findings);
+        self.settings.of(given, path, sources, findings)
     }
 
     /// Checks a configuration that was loaded against the rules of its language.
     fn check(&mut self, loaded: Option<Loaded>, args: &CheckArgs) {
         let Some(loaded) = loaded else { return };
+        let first = loaded.files.first().map_or(".", String::as_str);
+        let settings = self.settings(Path::new(first), args);
         let options = Options {
-            all_inputs: args.all_inputs,
-            ignore: args.ignore.clone(),
+            all_inputs: args.inputs.all_inputs,
+            ignore: args.ignore.iter().chain(&settings.off).cloned().collect(),
+            severities: settings.severities.clone(),
             ..Options::default()
         };
-        let report = check_loaded(&loaded, &options);
+        let mut report = check_loaded(&loaded, &options);
+        for (_, own) in settings
+            .rules
+            .iter()
+            .filter(|(name, _)| *name == loaded.language)
+        {
+            let more = own.check_loaded(&loaded, &options);
+            report.findings.extend(more.findings);
+            report.unchecked.extend(more.unchecked);
+            report.stats.rules += more.stats.rules;
+            report.stats.variables += more.stats.variables;
+            report.stats.clauses += more.stats.clauses;
+        }
+        let errors = loaded.diagnostics.iter().chain(&report.findings);
+        let errors = errors
+            .filter(|found| found.severity == Severity::Error)
+            .count();
+        let whole = loaded.unchecked.is_empty() && report.unchecked.is_empty();
+        self.checked += 1;
+        self.deployable += usize::from(errors == 0 && whole);
         self.findings.extend(loaded.diagnostics);
         self.unchecked.extend(loaded.unchecked);
         self.findings.extend(report.findings);
@@ -192,49 +184,5 @@ impl Findings {
         self.rules = self.rules.max(report.stats.rules);
         self.variables += report.stats.variables;
         self.clauses += report.stats.clauses;
-    }
-
-    /// The text of a file, or says why there is none.
-    fn read(&mut self, path: &Path) -> Option<String> {
-        match crate::loader::read(path) {
-            Ok(text) => Some(text),
-            Err(error) => {
-                let message = format!("cannot read `{}`: {error}", path.display());
-                self.unchecked.push(Diagnostic::error("io", message));
-                None
-            }
-        }
-    }
-
-    /// Says that nothing tells what a file is, or why it could not be read.
-    fn unknown(&mut self, name: &str, file: FileId, errors: Vec<Diagnostic>) {
-        if !errors.is_empty() {
-            self.findings.extend(errors);
-            return;
-        }
-        self.unchecked.push(
-            Diagnostic::warning("kind", format!("nothing in `{name}` tells what it is"))
-                .at(Span::start_of(file))
-                .help("a Heat template starts with `heat_template_version`, a Compose file has `services`"),
-        );
-    }
-
-    /// Says that a file of this kind is not checked by itself.
-    fn not_checked(&mut self, name: &str, kind: FileKind) {
-        let diagnostic = if kind == FileKind::HeatEnvironment {
-            let message = format!("`{name}` is an environment and is checked with its template");
-            Diagnostic::warning("kind", message).help(format!(
-                "name the template, and give this file as `-e {name}`"
-            ))
-        } else {
-            let message = format!("`{name}` is a {} and was not checked", kind.as_str());
-            Diagnostic::warning("kind", message)
-                .help("Heat templates and Compose files can be checked so far")
-        };
-        let file = self.sources.files().last();
-        self.unchecked.push(match file {
-            Some(file) => diagnostic.at(Span::start_of(file)),
-            None => diagnostic,
-        });
     }
 }

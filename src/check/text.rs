@@ -21,6 +21,13 @@ pub(super) fn render(run: &Findings) -> String {
         count(run.count(Severity::Warning), "warning"),
         count(run.files, "file"),
     );
+    match (run.deployable, run.checked) {
+        (0, _) => {}
+        (1, 1) => out.push_str("; deployable"),
+        (deployable, checked) => {
+            let _ = write!(out, "; {deployable} of {checked} deployable");
+        }
+    }
     if !run.unchecked.is_empty() {
         let _ = write!(out, "; {} not checked", run.unchecked.len());
     }
