@@ -171,6 +171,9 @@ pub enum SeenError {
     /// It may have been seen by an earlier process, whose memory is gone.
     #[error("the request is older than this service; send it anew")]
     BeforeStart,
+    /// The clock went back: it may have been seen and forgotten since.
+    #[error("the clock went back, and the request may have been sent before; send it anew")]
+    Forgotten,
     /// Too many are remembered.
     #[error("too many requests are remembered")]
     Full,
@@ -183,6 +186,8 @@ pub struct SeenNonces {
     by_expiry: BTreeMap<(i64, String, String), ()>,
     capacity: usize,
     started: Timestamp,
+    /// The latest time there was: what expired before it is not remembered any more.
+    latest: Timestamp,
 }
 
 impl SeenNonces {
@@ -193,6 +198,7 @@ impl SeenNonces {
             by_expiry: BTreeMap::new(),
             capacity,
             started,
+            latest: started,
         }
     }
 
@@ -209,8 +215,12 @@ impl SeenNonces {
         if created.secs() < self.started.secs() {
             return Err(SeenError::BeforeStart);
         }
+        self.latest = self.latest.max(now);
+        if expires < self.latest {
+            return Err(SeenError::Forgotten);
+        }
         while let Some(((expiry, _, _), ())) = self.by_expiry.first_key_value() {
-            if *expiry >= now.millis() {
+            if *expiry >= self.latest.millis() {
                 break;
             }
             if let Some(((_, sender, nonce), ())) = self.by_expiry.pop_first() {
@@ -308,5 +318,17 @@ mod tests {
             Ok(()),
             "each sender has nonces of its own"
         );
+    }
+
+    #[test]
+    fn a_clock_that_jumps_ahead_and_back_lets_nothing_through_twice() {
+        let mut seen = SeenNonces::new(10, at(10_000));
+        let note = |seen: &mut SeenNonces, nonce: &str, now| {
+            seen.note("tenant", nonce, at(10_000), at(20_000), at(now))
+        };
+        assert_eq!(note(&mut seen, "a", 11_000), Ok(()));
+        let later = seen.note("tenant", "b", at(60_000), at(70_000), at(60_000));
+        assert_eq!(later, Ok(()));
+        assert_eq!(note(&mut seen, "a", 12_000), Err(SeenError::Forgotten));
     }
 }

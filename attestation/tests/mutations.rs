@@ -1,0 +1,471 @@
+//! Ten thousand random changes of every message: nothing panics, and nothing but the message itself is
+//! taken for it.
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "a test fails by panicking, in its helpers too"
+)]
+
+use getrandom::SysRng;
+use getrandom::rand_core::UnwrapErr;
+use locus_attestation::clock::Timestamp;
+use locus_attestation::digest::{Digest, HashAlg};
+use locus_attestation::evidence::jws::{TokenKey, TrustedKeys};
+use locus_attestation::evidence::request::{Request, SignatureHeaders, sign, verify};
+use locus_attestation::evidence::{
+    Appraisal as Conclusion, AttestationResult, EarExpectations, Evidence, Nonce, PcrValue,
+    QuotePart, SeenNonces, TrustVector, WORKER_SUBMODULE, binding,
+};
+use locus_attestation::ima::{BootAggregate, LogWriter};
+use locus_attestation::net::pki::agent_request;
+use locus_attestation::protocol::enrolment::Enrolment;
+use locus_attestation::protocol::registration::{Action, Event, Terms};
+use locus_attestation::protocol::{
+    Acknowledgement, Challenge, EvidenceRequest, Identity, Proof, Registration,
+};
+use locus_attestation::reference::{
+    OsReference, ReferenceValues, RuntimeReference, Whitelist, export, import,
+};
+use locus_attestation::tpm::device::quote;
+use locus_attestation::tpm::emulated::EmulatedTpm;
+use locus_attestation::tpm::{AkBlob, AkKind, EkKind, Tpm};
+use locus_attestation::verifier::{Node, Policy, Worker, appraise_worker};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use uuid::Uuid;
+
+const MUTATIONS: u64 = 10_000;
+const NOW: Timestamp = Timestamp::from_secs(1_800_000_000);
+const OS: &str = "Debian GNU/Linux 12 (bookworm)";
+const SHIM: &str = "/usr/bin/containerd-shim-runc-v2";
+
+/// Reproducible chance: a failure names the number of its mutation.
+struct Chance(u64);
+
+impl Chance {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    fn below(&mut self, limit: usize) -> usize {
+        (self.next() % limit.max(1) as u64) as usize
+    }
+}
+
+/// One change: bits flipped, a byte replaced, the end cut off, bytes inserted, removed, repeated or moved.
+fn mutate(original: &[u8], number: u64) -> Vec<u8> {
+    let mut chance = Chance(number);
+    let mut bytes = original.to_vec();
+    match chance.below(8) {
+        0..=2 => {
+            for _ in 0..=chance.below(3) {
+                let at = chance.below(bytes.len());
+                bytes[at] ^= 1 << chance.below(8);
+            }
+        }
+        3 => {
+            let at = chance.below(bytes.len());
+            bytes[at] = chance.next() as u8;
+        }
+        4 => bytes.truncate(chance.below(original.len())),
+        5 => {
+            let at = chance.below(bytes.len());
+            bytes.insert(at, chance.next() as u8);
+        }
+        6 => {
+            let from = chance.below(bytes.len());
+            let to = (from + 1 + chance.below(16)).min(bytes.len());
+            bytes.drain(from..to);
+        }
+        _ => {
+            let from = chance.below(bytes.len());
+            let to = (from + 1 + chance.below(64)).min(bytes.len());
+            let part = bytes[from..to].to_vec();
+            let at = chance.below(bytes.len());
+            bytes.splice(at..at, part);
+        }
+    }
+    bytes
+}
+
+/// Shows every mutation of a message; `accepts` tells whether it was taken, which it may be only if it
+/// says the same as the original.
+fn never_taken<T: PartialEq>(
+    original: &[u8],
+    read: impl Fn(&[u8]) -> Option<T>,
+    mut accepts: impl FnMut(T) -> bool,
+) {
+    let genuine = read(original).unwrap();
+    let mut understood = 0;
+    for number in 0..MUTATIONS {
+        let bytes = mutate(original, number);
+        let Some(message) = read(&bytes) else {
+            continue;
+        };
+        if message == genuine {
+            continue;
+        }
+        understood += 1;
+        assert!(!accepts(message), "mutation {number} was taken");
+    }
+    assert!(understood > 0, "no mutation came past the parser");
+    assert!(accepts(genuine), "the original is not taken either");
+}
+
+fn json<T: Serialize>(message: &T) -> Vec<u8> {
+    serde_json::to_vec(message).unwrap()
+}
+
+fn from_json<T: DeserializeOwned>(bytes: &[u8]) -> Option<T> {
+    serde_json::from_slice(bytes).ok()
+}
+
+/// A worker, and a handler that waits for some message of it.
+struct Scene {
+    tpm: EmulatedTpm,
+    ak: AkBlob,
+    identity: Identity,
+}
+
+fn scene() -> Scene {
+    let mut tpm = EmulatedTpm::from_seed([3; 32]).with_certificate(vec![0x30, 0], Vec::new());
+    let ak = tpm.create_ak(EkKind::EccP256, AkKind::EccP256).unwrap();
+    let (_, certificate_request) = agent_request("worker").unwrap();
+    let identity = Identity {
+        worker: Uuid::from_u128(7),
+        name: "worker".to_owned(),
+        os: OS.to_owned(),
+        tpm: tpm.properties().unwrap(),
+        endorsement: tpm.endorsement(EkKind::EccP256).unwrap(),
+        ak_public: ak.public.clone(),
+        ak_name: ak.public_area().unwrap().name(),
+        certificate_request,
+    };
+    Scene { tpm, ak, identity }
+}
+
+fn begin() -> Registration {
+    let terms = Terms {
+        bank: HashAlg::Sha256,
+        verifier_key: "sha256:verifier".to_owned(),
+    };
+    Registration::begin("worker", terms, NOW).0
+}
+
+fn tell(registration: &mut Registration, event: Event) -> Action {
+    registration.handle(event, NOW, &mut UnwrapErr(SysRng))
+}
+
+/// A registration that has challenged the worker, and its challenge.
+fn challenged(identity: &Identity) -> Option<(Registration, Challenge)> {
+    let mut registration = begin();
+    tell(
+        &mut registration,
+        Event::Identity(Box::new(identity.clone())),
+    );
+    match tell(&mut registration, Event::Endorsement(Ok(()))) {
+        Action::SendChallenge(challenge) => Some((registration, *challenge)),
+        _ => None,
+    }
+}
+
+/// Whether the genuine worker can finish a registration that began with this identity.
+fn finishes(scene: &mut Scene, identity: &Identity) -> bool {
+    let Some((mut registration, challenge)) = challenged(identity) else {
+        return false;
+    };
+    let mut enrolment = Enrolment::new(None);
+    let proof = enrolment.challenge(&mut scene.tpm, &scene.ak, &scene.identity, &challenge, NOW);
+    let Ok(proof) = proof else {
+        return false;
+    };
+    let action = tell(&mut registration, Event::Proof(Box::new(proof)));
+    matches!(action, Action::CheckBoot { .. })
+}
+
+#[test]
+fn an_identity() {
+    let mut scene = scene();
+    let original = json(&scene.identity);
+    never_taken(&original, from_json::<Identity>, |identity| {
+        finishes(&mut scene, &identity)
+    });
+}
+
+/// A changed challenge is answered by nobody, or with an answer that the challenger does not take.
+#[test]
+fn a_challenge() {
+    let mut scene = scene();
+    let (_, challenge) = challenged(&scene.identity).unwrap();
+    // The challenger's state is used up by an answer, so that each gets a challenger of its own; the
+    // worker's answer must name the session, the nonce and the secret of the genuine challenge.
+    let mut enrolment = Enrolment::new(None);
+    let mut answer = |challenge: &Challenge| {
+        enrolment
+            .challenge(&mut scene.tpm, &scene.ak, &scene.identity, challenge, NOW)
+            .ok()
+    };
+    let genuine = answer(&challenge).unwrap();
+    let key = scene.ak.public_area().unwrap();
+    let transcript = locus_attestation::protocol::message::Transcript::of(
+        &scene.identity,
+        challenge.session,
+        &challenge.nonce,
+    );
+    let taken = |proof: &Proof| {
+        proof.session == genuine.session
+            && proof.mac == genuine.mac
+            && locus_attestation::tpm::verify_quote(
+                &key,
+                &proof.quote,
+                &transcript.quote_nonce(),
+                &challenge.selection,
+            )
+            .is_ok()
+    };
+    never_taken(&json(&challenge), from_json::<Challenge>, |changed| {
+        answer(&changed).is_some_and(|proof| taken(&proof))
+    });
+}
+
+#[test]
+fn a_proof() {
+    let mut scene = scene();
+    // A challenger takes one answer; all of them wait for the answer to the same challenge.
+    let make = |scene: &mut Scene| {
+        let (registration, challenge) = challenged(&scene.identity).unwrap();
+        let mut enrolment = Enrolment::new(None);
+        let (tpm, ak) = (&mut scene.tpm, &scene.ak);
+        let proof = enrolment
+            .challenge(tpm, ak, &scene.identity, &challenge, NOW)
+            .unwrap();
+        (registration, proof)
+    };
+    let taken = |mut registration: Registration, proof: Proof| {
+        let action = tell(&mut registration, Event::Proof(Box::new(proof)));
+        matches!(action, Action::CheckBoot { .. })
+    };
+    let mut understood = 0;
+    let (mut waiting, mut genuine) = make(&mut scene);
+    for number in 0..MUTATIONS {
+        let bytes = mutate(&json(&genuine), number);
+        let Some(proof) = from_json::<Proof>(&bytes).filter(|proof| *proof != genuine) else {
+            continue;
+        };
+        understood += 1;
+        assert!(!taken(waiting, proof), "mutation {number} was taken");
+        (waiting, genuine) = make(&mut scene);
+    }
+    assert!(understood > 0, "no mutation came past the parser");
+    assert!(taken(waiting, genuine));
+}
+
+#[test]
+fn an_acknowledgement() {
+    let mut scene = scene();
+    let (mut registration, challenge) = challenged(&scene.identity).unwrap();
+    let mut enrolment = Enrolment::new(None);
+    let proof = enrolment
+        .challenge(&mut scene.tpm, &scene.ak, &scene.identity, &challenge, NOW)
+        .unwrap();
+    tell(&mut registration, Event::Proof(Box::new(proof)));
+    tell(&mut registration, Event::Boot(Ok(())));
+    let stored = Event::Stored(Ok("certificate".to_owned()));
+    let Action::SendAcknowledgement(genuine) = tell(&mut registration, stored) else {
+        panic!("no acknowledgement")
+    };
+    never_taken(&json(&genuine), from_json::<Acknowledgement>, |changed| {
+        let taken = enrolment.acknowledge(&changed, NOW).is_ok();
+        assert!(
+            taken || enrolment.registered().is_none(),
+            "learned something"
+        );
+        taken
+    });
+}
+
+/// A worker with a short log, its request and its evidence.
+struct Attested {
+    worker: Worker,
+    request: EvidenceRequest,
+    evidence: Vec<u8>,
+    list: Whitelist,
+}
+
+fn attested() -> Attested {
+    let mut tpm = EmulatedTpm::from_seed([5; 32]);
+    let ak = tpm.create_ak(EkKind::EccP256, AkKind::EccP256).unwrap();
+    let worker = Worker {
+        id: Uuid::from_u128(9),
+        name: "worker".to_owned(),
+        os: OS.to_owned(),
+        ak: ak.public_area().unwrap(),
+    };
+    let zeros = vec![Digest::zero(HashAlg::Sha256); 10];
+    let boot = BootAggregate::over(HashAlg::Sha256, &zeros)
+        .unwrap()
+        .current;
+    let shim = HashAlg::Sha256.hash(&[b"shim"]);
+    let mut kernel = LogWriter::new(HashAlg::Sha1, &[HashAlg::Sha256]);
+    for (group, digest, path) in [
+        ("/", boot, "boot_aggregate"),
+        ("/system.slice/containerd.service", shim, SHIM),
+        ("/system.slice/ssh.service", shim, "/usr/sbin/sshd"),
+    ] {
+        let extended = kernel.cgpath("swapper/0", group, digest, path).unwrap();
+        tpm.extend(10, &extended).unwrap();
+    }
+    let nonce = Nonce::from_bytes([1; 32]);
+    let request = Node::default().request(worker.id, nonce, None, HashAlg::Sha256);
+    let claims = request.answer(0, HashAlg::Sha1, 0).to_bytes();
+    let bound = binding(&request.nonce, &claims);
+    let quoted = quote(&mut tpm, &ak, bound.as_bytes(), &request.selection).unwrap();
+    let pcrs = request.selection.registers().map(|(bank, pcr)| PcrValue {
+        index: u32::from(pcr),
+        value: quoted.pcrs.get(bank, pcr).unwrap(),
+    });
+    let part = QuotePart {
+        attest: quoted.attest.clone(),
+        signature: quoted.signature.clone(),
+        pcrs: pcrs.collect(),
+    };
+    let evidence = Evidence::encode(&claims, &part, Some(kernel.log()));
+    let mut values = ReferenceValues::default();
+    values.os.insert(
+        OS.to_owned(),
+        OsReference {
+            boot_aggregates: [boot].into(),
+        },
+    );
+    let runtime = RuntimeReference {
+        files: [(SHIM.into(), [shim].into())].into(),
+    };
+    values.runtimes.insert("containerd".to_owned(), runtime);
+    Attested {
+        worker,
+        request,
+        evidence,
+        list: Whitelist::new(&values),
+    }
+}
+
+fn appraised(case: &Attested, request: &EvidenceRequest, evidence: &[u8]) -> Option<u64> {
+    let node = Node::default();
+    let policy = Policy::default();
+    appraise_worker(&case.worker, &node, request, evidence, &case.list, &policy)
+        .ok()
+        .map(|done| done.verified)
+}
+
+/// Evidence has one form: a change of any byte is a change of what it says.
+#[test]
+fn evidence() {
+    let case = attested();
+    never_taken(
+        &case.evidence,
+        |bytes| Some(bytes.to_vec()),
+        |bytes| appraised(&case, &case.request, &bytes).is_some(),
+    );
+}
+
+/// Evidence that answers another request than the verifier's own.
+#[test]
+fn a_request_for_evidence() {
+    let case = attested();
+    let read = |bytes: &[u8]| {
+        // Where the log starts is the worker's answer, and is checked against the verifier's cursor.
+        let request: EvidenceRequest = from_json(bytes)?;
+        Some(EvidenceRequest {
+            first_entry: 0,
+            ..request
+        })
+    };
+    never_taken(&json(&case.request), read, |request| {
+        appraised(&case, &request, &case.evidence).is_some()
+    });
+}
+
+#[test]
+fn an_attestation_result() {
+    let key = TokenKey::generate().unwrap();
+    let keys = TrustedKeys::new().with(key.public());
+    let (worker, nonce) = (Uuid::from_u128(9), Nonce::from_bytes([1; 32]));
+    let vector = TrustVector {
+        executables: 2,
+        ..TrustVector::default()
+    };
+    let token = AttestationResult::new(worker, nonce, NOW, 600)
+        .with(
+            WORKER_SUBMODULE,
+            Conclusion::new(vector, "test", Vec::new()),
+        )
+        .sign(&key)
+        .unwrap();
+    let expected = EarExpectations {
+        worker,
+        nonce: Some(nonce),
+    };
+    let read = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).ok();
+    never_taken(token.as_bytes(), read, |token| {
+        AttestationResult::verify(&token, &keys, expected, NOW).is_ok()
+    });
+}
+
+#[test]
+fn signed_reference_values() {
+    let key = TokenKey::generate().unwrap();
+    let keys = TrustedKeys::new().with(key.public());
+    let token = export(&ReferenceValues::default(), 7, &key, NOW).unwrap();
+    // Blanks around the token are no part of it.
+    let read = |bytes: &[u8]| Some(String::from_utf8(bytes.to_vec()).ok()?.trim().to_owned());
+    never_taken(token.as_bytes(), read, |token| {
+        import(&token, &keys, Some(6)).is_ok()
+    });
+}
+
+/// A tenant's request: method, target, body and the three headers.
+#[test]
+fn a_signed_request() {
+    let key = TokenKey::generate().unwrap();
+    let (method, target, body) = ("POST", "/v1/tenants/a/pods/b/attest", "{\"x\":1}");
+    let request = Request {
+        method,
+        target,
+        body: body.as_bytes(),
+    };
+    let nonce = Nonce::from_bytes([4; 32]);
+    let headers = sign(&key, request, &nonce, NOW, 60);
+    let whole = [
+        method,
+        target,
+        body,
+        &headers.content_digest,
+        &headers.signature_input,
+        &headers.signature,
+    ]
+    .join("\n");
+    let read = |bytes: &[u8]| {
+        let text = String::from_utf8(bytes.to_vec()).ok()?;
+        let lines: Vec<String> = text.split('\n').map(str::to_owned).collect();
+        (lines.len() == 6).then_some(lines)
+    };
+    never_taken(whole.as_bytes(), read, |lines| {
+        let request = Request {
+            method: &lines[0],
+            target: &lines[1],
+            body: lines[2].as_bytes(),
+        };
+        let headers = SignatureHeaders {
+            content_digest: lines[3].clone(),
+            signature_input: lines[4].clone(),
+            signature: lines[5].clone(),
+        };
+        let mut seen = SeenNonces::new(10, NOW.plus_secs(-100));
+        verify(&key.public(), request, &headers, &mut seen, NOW).is_ok()
+    });
+}
