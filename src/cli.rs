@@ -30,6 +30,9 @@ pub(crate) enum Command {
     /// Run the gate that admits attested pods only, and manage its keys
     #[cfg(feature = "gate")]
     Gate(locus_attestation::cli::GateArgs),
+    /// Make, compare, sign and check reference values
+    #[cfg(feature = "gate")]
+    Reference(locus_attestation::cli::ReferenceArgs),
     /// Attest workers and pods
     #[cfg(feature = "gate")]
     Attest(locus_attestation::cli::AttestArgs),

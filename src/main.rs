@@ -36,10 +36,13 @@ fn main() -> ExitCode {
         Command::Run(args) => run::run(&args),
         Command::Fmt(args) => fmt::fmt(&args),
         #[cfg(feature = "gate")]
-        Command::Gate(args) => {
-            locus_attestation::cli::log_to_stderr();
-            ended(args.run())
-        }
+        Command::Gate(args) => ended(args.run()),
+        #[cfg(feature = "gate")]
+        Command::Reference(args) => match args.run() {
+            Ok(false) => Exit::Clean,
+            Ok(true) => Exit::Findings,
+            Err(error) => ended(Err(error)),
+        },
         #[cfg(feature = "gate")]
         Command::Attest(args) => ended(args.run()),
     };

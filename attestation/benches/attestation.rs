@@ -192,13 +192,14 @@ fn one_pod() {
     let floor = best(20, || hashes_and_signature(&machine, &bytes));
     let judge = |node: &Node, request: &EvidenceRequest, bytes: &[u8], machine: &Machine| {
         let done = appraise_worker(&machine.worker, node, request, bytes, &list, &policy).unwrap();
-        appraise_pod(&pod, &[], done.ledgers(node), &list).unwrap();
-        done
+        let terms = appraise_pod(&pod, &[], node, &done, &list).unwrap();
+        (done, terms)
     };
     let whole = best(20, || {
         black_box(judge(&node, &request, &bytes, &machine));
     });
-    judge(&node, &request, &bytes, &machine).apply(&mut node);
+    let (done, terms) = judge(&node, &request, &bytes, &machine);
+    done.apply(&mut node, [terms]);
     let group = "/system.slice/ssh.service";
     for number in 0..10 {
         let name = format!("/usr/bin/{number}");
@@ -258,11 +259,12 @@ fn load() {
         let begun = Instant::now();
         let done =
             appraise_worker(&machine.worker, &node, &request, &bytes, &list, &policy).unwrap();
-        for pod in &pods {
-            appraise_pod(pod, &[], done.ledgers(&node), &list).unwrap();
-        }
+        let accepted: Vec<_> = pods
+            .iter()
+            .map(|pod| appraise_pod(pod, &[], &node, &done, &list).unwrap())
+            .collect();
         entries += done.verified;
-        done.apply(&mut node);
+        done.apply(&mut node, accepted);
         took += begun.elapsed();
     }
     let pods = workers * PODS;

@@ -389,8 +389,9 @@ fn entries_belong_to_the_host_the_runtime_or_a_pod() {
             Subject::Unknown,
         ]
     );
-    assert_eq!(ledger.of_pod(uid, &[])[&container].len(), 3);
-    assert_eq!(ledger.of(Subject::Runtime).len(), 3);
+    assert_eq!(ledger.subjects_of_pod(uid, &[]), [pod]);
+    assert_eq!(ledger.of(pod).count(), 3);
+    assert_eq!(ledger.of(Subject::Runtime).count(), 3);
 }
 
 fn find_last(log: &[u8], needle: &[u8]) -> usize {

@@ -12,6 +12,7 @@ use super::rate::Rate;
 use super::server::start;
 use super::service::{Agent, Setup};
 use super::state::StateFolder;
+use crate::cli::LogFormat;
 use crate::clock::SystemClock;
 use crate::digest::HashAlg;
 use crate::ima::Templates;
@@ -61,6 +62,9 @@ pub struct AgentArgs {
     /// How many requests a peer may make each second.
     #[arg(long, value_name = "NUMBER", default_value_t = 50)]
     pub rate: u32,
+    /// How to write logs.
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
+    pub log_format: LogFormat,
     /// Write the address to this file once it listens (for port 0).
     #[arg(long, value_name = "FILE", hide = true)]
     pub address_file: Option<PathBuf>,

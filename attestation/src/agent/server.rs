@@ -3,12 +3,12 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use axum::Json;
 use axum::body::Bytes;
 use axum::extract::{DefaultBodyLimit, Extension, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
-use axum::{Json, Router};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use tokio::net::TcpListener;
@@ -17,8 +17,9 @@ use tokio::task::JoinHandle;
 
 use super::AgentError;
 use super::service::{Agent, Refusal};
+use crate::gate::endpoint::{Body, Endpoint, endpoint, openapi, router};
 use crate::net::tls::SharedServerConfig;
-use crate::net::{Peer, serve};
+use crate::net::{Peer, Role, serve};
 
 /// No request to an agent is longer.
 const MAX_REQUEST: usize = 64 * 1024;
@@ -36,6 +37,8 @@ pub const ACKNOWLEDGE: &str = "/v1/agent/registration/acknowledge";
 pub const CERTIFICATE: &str = "/v1/agent/certificate";
 /// The path for evidence.
 pub const EVIDENCE: &str = "/v1/agent/evidence";
+/// The path for the description of all of these.
+pub const OPENAPI: &str = "/openapi.json";
 /// The path that says that the agent is alive.
 pub const HEALTH: &str = "/healthz";
 
@@ -175,6 +178,34 @@ impl RunningAgent {
     }
 }
 
+/// Every endpoint of an agent. Who may use it is checked once more where it is done.
+fn endpoints() -> Vec<Endpoint<Shared>> {
+    const HANDLER: &[Role] = &[Role::WorkerHandler];
+    const VERIFIER: &[Role] = &[Role::Verifier];
+    vec![
+        endpoint!("GET" IDENTITY, HANDLER, "Who the worker is: keys, certificates, request for its own.",
+            Body::None => Body::Json("the identity"), get(identity)),
+        endpoint!("POST" CHALLENGE, HANDLER, "Proves that its keys are in one TPM; quotes the boot.",
+            Body::Json("the challenge") => Body::Json("the proof"), post(challenge)),
+        endpoint!("POST" ACKNOWLEDGE, HANDLER, "Ends a registration; the agent learns its verifier.",
+            Body::Json("the acknowledgement") => Body::None, post(acknowledge)),
+        endpoint!("POST" CERTIFICATE, HANDLER, "Takes a new certificate for the agent's key.",
+            Body::Json("certificate (PEM)") => Body::None, post(certificate)),
+        endpoint!("POST" EVIDENCE, VERIFIER, "Evidence, for the verifier it was registered with alone.",
+            Body::Json("the request with its nonce")
+                => Body::Bytes(EVIDENCE_TYPE, "claims, quote and log"),
+            post(evidence)),
+        endpoint!("GET" HEALTH, &[], "Whether the agent is alive.",
+            Body::None => Body::Text("ok"), get(|| async { "ok\n" })),
+        endpoint!("GET" OPENAPI, &[], "This document.",
+            Body::None => Body::Json("an OpenAPI 3.1 document"), get(described)),
+    ]
+}
+
+async fn described() -> Json<serde_json::Value> {
+    Json(openapi("Locus agent", &endpoints()))
+}
+
 /// Starts to serve an agent.
 pub async fn start(agent: Agent, listener: TcpListener) -> Result<RunningAgent, AgentError> {
     let agent = Arc::new(agent);
@@ -183,13 +214,7 @@ pub async fn start(agent: Agent, listener: TcpListener) -> Result<RunningAgent, 
         agent,
         tls: tls.clone(),
     };
-    let router = Router::new()
-        .route(IDENTITY, get(identity))
-        .route(CHALLENGE, post(challenge))
-        .route(ACKNOWLEDGE, post(acknowledge))
-        .route(CERTIFICATE, post(certificate))
-        .route(EVIDENCE, post(evidence))
-        .route(HEALTH, get(|| async { "ok\n" }))
+    let router = router(endpoints())
         .layer(DefaultBodyLimit::max(MAX_REQUEST))
         .with_state(shared);
     let address = listener.local_addr().map_err(AgentError::Listen)?;

@@ -80,6 +80,15 @@ impl Registrar {
         }
     }
 
+    /// The names of all registered workers.
+    pub async fn workers(&self) -> Result<Vec<String>, Problem> {
+        let records = match self {
+            Registrar::Local(local) => local.workers()?,
+            Registrar::Remote(client) => client.get("/v1/workers").await?,
+        };
+        Ok(records.into_iter().map(|record| record.name).collect())
+    }
+
     /// Stores a worker that proved itself.
     pub async fn store_worker(&self, record: &WorkerRecord) -> Result<(), Problem> {
         match self {
@@ -219,7 +228,7 @@ impl VerifierAccess {
     /// What is known of a pod.
     pub async fn pod(&self, uid: PodUid) -> Result<PodStatus, Problem> {
         match self {
-            VerifierAccess::Local(verifier) => Ok(verifier.store().pod(uid)?),
+            VerifierAccess::Local(verifier) => verifier.pod(uid),
             VerifierAccess::Remote(client) => {
                 Ok(client.get(&format!("/v1/verifier/pods/{uid}")).await?)
             }

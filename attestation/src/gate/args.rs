@@ -8,7 +8,8 @@ use std::time::Duration;
 use clap::{Args, Subcommand};
 
 use super::GateError;
-use super::serve::{COMPONENTS, GateConfig, credentials_name, start};
+use super::serve::{COMPONENTS, GateConfig, ROTATION, credentials_name, start};
+use crate::cli::LogFormat;
 use crate::clock::{Clock, SystemClock};
 use crate::net::tls::Credentials;
 use crate::net::{Authority, Role};
@@ -26,6 +27,8 @@ enum GateCommand {
     Init(InitArgs),
     /// Issue a certificate for an agent, an operator or a tenant.
     Enrol(EnrolArgs),
+    /// Renew the components' certificates, which run out after 90 days; their keys stay.
+    Renew(InitArgs),
     /// Run the gate, or some of its components.
     Serve(ServeArgs),
 }
@@ -82,6 +85,12 @@ struct ServeArgs {
     /// Tolerate files that changed while they were measured.
     #[arg(long)]
     allow_violations: bool,
+    /// Condemn a worker whose host itself runs a file that is not in the reference values of hosts.
+    #[arg(long)]
+    check_hosts: bool,
+    /// How to write logs.
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
+    log_format: LogFormat,
 }
 
 impl GateArgs {
@@ -95,6 +104,11 @@ impl GateArgs {
             }
             GateCommand::Enrol(args) => {
                 enrol(&args.folder, args.role, &args.name, &args.out, &SystemClock)
+            }
+            GateCommand::Renew(args) => {
+                renew(&args.folder, &SystemClock)?;
+                eprintln!("renewed the certificates in `{}`", args.folder.display());
+                Ok(())
             }
             GateCommand::Serve(args) => args.run(),
         }
@@ -113,11 +127,31 @@ pub fn init(path: &Path, clock: &dyn Clock) -> Result<(), GateError> {
     folder(path)?;
     let now = clock.now();
     let authority = Authority::create(path, now)?;
-    let mut sets: Vec<Vec<Role>> = COMPONENTS.iter().map(|role| vec![*role]).collect();
-    sets.push(COMPONENTS.to_vec());
-    for roles in sets {
+    for roles in components() {
         let name = credentials_name(&roles);
         let issued = authority.issue(&name, &roles, now)?;
+        Credentials::new(authority.certificate(), issued).write(path, &name)?;
+    }
+    Ok(())
+}
+
+/// Each component alone, and all of them in one process.
+fn components() -> impl Iterator<Item = Vec<Role>> {
+    let alone = COMPONENTS.iter().map(|role| vec![*role]);
+    alone.chain([COMPONENTS.to_vec()])
+}
+
+/// Renews the certificates of the components that are in a folder. Their keys stay: agents know the
+/// verifier by its key.
+pub fn renew(path: &Path, clock: &dyn Clock) -> Result<(), GateError> {
+    let authority = Authority::open(path)?;
+    for roles in components() {
+        let name = credentials_name(&roles);
+        if !path.join(format!("{name}.key")).exists() {
+            continue;
+        }
+        let old = Credentials::read(path, &name)?;
+        let issued = authority.issue_for(&old.key, &name, &roles, clock.now())?;
         Credentials::new(authority.certificate(), issued).write(path, &name)?;
     }
     Ok(())
@@ -140,7 +174,7 @@ pub fn enrol(
 
 impl ServeArgs {
     fn run(self) -> Result<(), GateError> {
-        crate::cli::log_to_stderr();
+        crate::cli::log_to_stderr(self.log_format);
         let mut config = GateConfig::all_in(&self.folder);
         if !self.roles.is_empty() {
             config.roles = self.roles;
@@ -149,8 +183,10 @@ impl ServeArgs {
         config.reference = self.reference;
         config.verifier = self.verifier;
         config.interval = Duration::from_secs(self.interval);
+        config.rotation = ROTATION;
         config.lifetime = self.lifetime;
         config.policy.deny_violations = !self.allow_violations;
+        config.policy.check_hosts = self.check_hosts;
         let runtime = tokio::runtime::Runtime::new().map_err(GateError::Listen)?;
         runtime.block_on(async {
             let listener = tokio::net::TcpListener::bind(self.listen)

@@ -19,6 +19,8 @@ pub enum Body {
     Json(&'static str),
     /// Plain text, in words.
     Text(&'static str),
+    /// Bytes of some media type, in words.
+    Bytes(&'static str, &'static str),
 }
 
 /// One endpoint.
@@ -38,6 +40,22 @@ pub struct Endpoint<S> {
     /// What does it.
     pub handler: MethodRouter<S>,
 }
+
+/// One row of the table.
+macro_rules! endpoint {
+    ($method:literal $path:expr, $roles:expr, $summary:literal, $request:expr => $response:expr, $handler:expr) => {
+        Endpoint {
+            method: $method,
+            path: $path,
+            roles: $roles,
+            summary: $summary,
+            request: $request,
+            response: $response,
+            handler: $handler,
+        }
+    };
+}
+pub(crate) use endpoint;
 
 /// The router of some endpoints, each behind its access rule.
 pub fn router<S: Clone + Send + Sync + 'static>(endpoints: Vec<Endpoint<S>>) -> Router<S> {
@@ -71,7 +89,7 @@ async fn guard(roles: &'static [Role], request: Request, next: Next) -> Response
 }
 
 /// The OpenAPI document of some endpoints.
-pub fn openapi<S>(endpoints: &[Endpoint<S>]) -> Value {
+pub fn openapi<S>(title: &str, endpoints: &[Endpoint<S>]) -> Value {
     let mut paths = Map::new();
     for endpoint in endpoints {
         let item = paths
@@ -84,7 +102,7 @@ pub fn openapi<S>(endpoints: &[Endpoint<S>]) -> Value {
     json!({
         "openapi": "3.1.0",
         "info": {
-            "title": "Locus gate",
+            "title": title,
             "version": env!("CARGO_PKG_VERSION"),
             "description": "Every connection is mutual TLS 1.3 with certificates of the \
                 installation's authority; the roles in the client's certificate decide.",
@@ -141,12 +159,17 @@ fn content(body: Body) -> Option<Value> {
         Body::Text(words) => {
             Some(json!({ "text/plain": { "schema": { "type": "string", "description": words } } }))
         }
+        Body::Bytes(kind, words) => {
+            let schema =
+                json!({ "schema": { "type": "string", "format": "binary", "description": words } });
+            Some(json!({ kind: schema }))
+        }
     }
 }
 
 fn response(body: Body) -> Value {
     match (body, content(body)) {
-        (Body::Json(words) | Body::Text(words), Some(content)) => {
+        (Body::Json(words) | Body::Text(words) | Body::Bytes(_, words), Some(content)) => {
             json!({ "description": words, "content": content })
         }
         _ => json!({ "description": "Done." }),

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use super::access::{TenantRecord, WorkerRecord};
 use super::problem::Problem;
 use crate::clock::Clock;
-use crate::registrar::{EkKey, NewWorker, Registrar, RegistrarError};
+use crate::registrar::api::CreateTenant;
+use crate::registrar::{EkKey, NewWorker, Registrar, RegistrarError, Tenant, Worker};
 use crate::tpm::{Endorsement, Public, PublicKey};
 
 impl From<RegistrarError> for Problem {
@@ -40,16 +41,13 @@ impl LocalRegistrar {
             .registrar
             .worker_by_name(name)?
             .ok_or_else(|| Problem::not_found(format!("there is no worker `{name}`")))?;
-        Ok(WorkerRecord {
-            id: worker.id,
-            name: worker.with.name,
-            os: worker.with.os,
-            ak_public: worker.with.ak_public,
-            ek_public: worker.with.ek_public,
-            ek_certificate: worker.with.ek_certificate,
-            address: worker.with.address,
-            tls_key: worker.with.tls_key.unwrap_or_default(),
-        })
+        Ok(record_of(worker))
+    }
+
+    /// All registered workers.
+    pub fn workers(&self) -> Result<Vec<WorkerRecord>, Problem> {
+        let workers = self.registrar.workers()?;
+        Ok(workers.into_iter().map(record_of).collect())
     }
 
     /// Stores a worker that proved itself. The same worker may register again; its name, its keys and
@@ -105,11 +103,43 @@ impl LocalRegistrar {
             .registrar
             .tenant_by_name(name)?
             .ok_or_else(|| Problem::not_found(format!("there is no tenant `{name}`")))?;
-        Ok(TenantRecord {
-            id: tenant.id,
-            name: tenant.name,
-            public_key: tenant.public_key,
-        })
+        Ok(tenant_of(tenant))
+    }
+
+    /// All tenants.
+    pub fn tenants(&self) -> Result<Vec<TenantRecord>, Problem> {
+        let tenants = self.registrar.tenants()?;
+        Ok(tenants.into_iter().map(tenant_of).collect())
+    }
+
+    /// Enrols a tenant.
+    pub fn enrol(&self, new: &CreateTenant) -> Result<TenantRecord, Problem> {
+        let now = self.clock.now();
+        let tenant = self
+            .registrar
+            .create_tenant(&new.name, &new.public_key, now)?;
+        Ok(tenant_of(tenant))
+    }
+}
+
+fn record_of(worker: Worker) -> WorkerRecord {
+    WorkerRecord {
+        id: worker.id,
+        name: worker.with.name,
+        os: worker.with.os,
+        ak_public: worker.with.ak_public,
+        ek_public: worker.with.ek_public,
+        ek_certificate: worker.with.ek_certificate,
+        address: worker.with.address,
+        tls_key: worker.with.tls_key.unwrap_or_default(),
+    }
+}
+
+fn tenant_of(tenant: Tenant) -> TenantRecord {
+    TenantRecord {
+        id: tenant.id,
+        name: tenant.name,
+        public_key: tenant.public_key,
     }
 }
 

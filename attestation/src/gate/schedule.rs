@@ -1,7 +1,13 @@
-//! Attests every worker again and again, at times that do not fall together.
+//! Attests every worker and renews every certificate again and again, at times that do not fall together.
 
+use std::collections::HashMap;
+use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
+
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+use tokio::time::Instant;
 
 use super::verify::Verifier;
 use super::workers::WorkerHandler;
@@ -9,52 +15,156 @@ use crate::verifier::Trust;
 
 /// How far an interval may be off, in thousandths of it, to either side.
 const JITTER: u64 = 200;
+/// Into which part of an interval the first turns of all workers fall.
+const FIRST: u32 = 10;
+/// How many workers are asked at once: one that does not answer must not hold up the others.
+const AT_ONCE: usize = 32;
 
-/// Attests all workers, each once per interval, until dropped. Certificates are renewed a few times in
-/// their life.
-pub async fn attest_forever(
-    verifier: Arc<Verifier>,
-    workers: Option<Arc<WorkerHandler>>,
+/// Whose turn it is, each worker at times of its own.
+pub struct Schedule {
     interval: Duration,
-    rotation: Duration,
-) {
-    let mut since_rotation = Duration::ZERO;
-    loop {
-        let pause = jittered(interval, random());
-        tokio::time::sleep(pause).await;
-        since_rotation = since_rotation.saturating_add(pause);
-        let rotate = since_rotation >= rotation;
-        if rotate {
-            since_rotation = Duration::ZERO;
+    due: HashMap<String, Instant>,
+}
+
+impl Schedule {
+    /// Everybody once per interval, more or less.
+    pub fn new(interval: Duration) -> Self {
+        Schedule {
+            interval,
+            due: HashMap::new(),
         }
-        let known = match verifier.store().workers() {
-            Ok(known) => known,
-            Err(error) => {
-                tracing::error!(%error, "workers cannot be listed");
+    }
+
+    /// Those of the known workers whose turn has come. Each gets its next turn; who is new gets a first
+    /// turn soon, and who is not known any more is forgotten.
+    pub fn take(
+        &mut self,
+        known: &[String],
+        now: Instant,
+        mut random: impl FnMut() -> u64,
+    ) -> Vec<String> {
+        let mut due = HashMap::with_capacity(known.len());
+        let mut taken = Vec::new();
+        for name in known {
+            let at = self.due.get(name).copied();
+            let at = at.unwrap_or_else(|| now + part(self.interval / FIRST, random()));
+            if at > now {
+                due.insert(name.clone(), at);
                 continue;
             }
-        };
-        let count = u32::try_from(known.len()).unwrap_or(u32::MAX).max(1);
-        for status in known {
-            if status.trust == Trust::Untrusted {
-                continue;
+            due.insert(name.clone(), now + jittered(self.interval, random()));
+            taken.push(name.clone());
+        }
+        self.due = due;
+        taken
+    }
+
+    /// How long to wait before asking again whose turn it is.
+    fn pause(&self) -> Duration {
+        (self.interval / 50).clamp(Duration::from_millis(10), Duration::from_secs(5))
+    }
+}
+
+/// Attests all workers that are not condemned, each once per interval, until dropped.
+pub async fn attest_forever(verifier: Arc<Verifier>, interval: Duration) {
+    let known = {
+        let verifier = verifier.clone();
+        move || {
+            let verifier = verifier.clone();
+            async move {
+                let known = match verifier.workers() {
+                    Ok(known) => known,
+                    Err(problem) => {
+                        tracing::error!(%problem, "workers cannot be listed");
+                        return None;
+                    }
+                };
+                let asked = known
+                    .into_iter()
+                    .filter(|status| status.trust != Trust::Untrusted);
+                Some(asked.map(|status| status.name).collect())
             }
+        }
+    };
+    forever(Schedule::new(interval), known, move |name| {
+        let verifier = verifier.clone();
+        async move {
             // The outcome is stored, counted and logged where it is decided.
-            let _ = verifier.attest_worker(&status.name).await;
-            if let (true, Some(workers)) = (rotate, &workers)
-                && let Err(problem) = workers.rotate(&status.name).await
-            {
-                tracing::warn!(worker = status.name, %problem, "certificate not rotated");
-            }
-            // A hundred workers are not asked in one breath.
-            tokio::time::sleep(interval / count / 4).await;
+            let _ = verifier.attest_worker(&name).await;
         }
+    })
+    .await;
+}
+
+/// Renews the certificates of all registered agents, each once per interval, until dropped.
+pub async fn rotate_forever(workers: Arc<WorkerHandler>, interval: Duration) {
+    let known = {
+        let workers = workers.clone();
+        move || {
+            let workers = workers.clone();
+            async move {
+                match workers.registered().await {
+                    Ok(known) => Some(known),
+                    Err(problem) => {
+                        tracing::error!(%problem, "registered workers cannot be listed");
+                        None
+                    }
+                }
+            }
+        }
+    };
+    forever(Schedule::new(interval), known, move |name| {
+        let workers = workers.clone();
+        async move {
+            if let Err(problem) = workers.rotate(&name).await {
+                tracing::warn!(worker = name, %problem, "certificate not rotated");
+            }
+        }
+    })
+    .await;
+}
+
+async fn forever<K, W>(
+    mut schedule: Schedule,
+    known: impl Fn() -> K,
+    work: impl Fn(String) -> W + Clone + Send + 'static,
+) where
+    K: Future<Output = Option<Vec<String>>>,
+    W: Future<Output = ()> + Send + 'static,
+{
+    let slots = Arc::new(Semaphore::new(AT_ONCE));
+    let mut running = JoinSet::new();
+    loop {
+        if let Some(known) = known().await {
+            for name in schedule.take(&known, Instant::now(), random) {
+                // Closed by nobody.
+                let Ok(slot) = slots.clone().acquire_owned().await else {
+                    return;
+                };
+                let work = work.clone();
+                running.spawn(async move {
+                    work(name).await;
+                    drop(slot);
+                });
+            }
+        }
+        while running.try_join_next().is_some() {}
+        tokio::time::sleep(schedule.pause()).await;
     }
 }
 
 /// An interval that is longer or shorter by chance.
 fn jittered(interval: Duration, random: u64) -> Duration {
     let thousandths = 1000 - JITTER + random % (2 * JITTER + 1);
+    millis(interval, thousandths)
+}
+
+/// Some part of an interval, by chance.
+fn part(interval: Duration, random: u64) -> Duration {
+    millis(interval, random % 1001)
+}
+
+fn millis(interval: Duration, thousandths: u64) -> Duration {
     let millis = u64::try_from(interval.as_millis()).unwrap_or(u64::MAX);
     Duration::from_millis(
         (millis / 1000)
@@ -79,5 +189,41 @@ mod tests {
         assert_eq!(all.iter().min(), Some(&Duration::from_secs(48)));
         assert_eq!(all.iter().max(), Some(&Duration::from_secs(72)));
         assert!(jittered(Duration::from_millis(1500), 200) == Duration::from_millis(1500));
+    }
+
+    #[test]
+    fn every_worker_has_its_turn_once_per_interval_at_a_time_of_its_own() {
+        let interval = Duration::from_secs(100);
+        let names: Vec<String> = (0..100).map(|number| format!("w{number}")).collect();
+        let mut schedule = Schedule::new(interval);
+        let begun = Instant::now();
+        // Not random, but far apart: a test that fails fails always.
+        let mut seed = 1u64;
+        let mut random = || {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            seed >> 33
+        };
+        let mut turns: HashMap<String, Vec<u64>> = HashMap::new();
+        let mut most = 0;
+        for second in 0..1000 {
+            let taken = schedule.take(&names, begun + Duration::from_secs(second), &mut random);
+            most = most.max(taken.len());
+            for name in taken {
+                turns.entry(name).or_default().push(second);
+            }
+        }
+        assert_eq!(turns.len(), 100, "nobody is left out");
+        for (name, times) in &turns {
+            assert!(times[0] <= 11, "{name} is new and comes soon: {times:?}");
+            let pauses = times.windows(2).map(|pair| pair[1] - pair[0]);
+            assert!(
+                pauses.clone().all(|pause| (80..=121).contains(&pause)),
+                "{name}: {times:?}"
+            );
+            assert!((8..=13).contains(&times.len()), "{name}: {times:?}");
+        }
+        assert!(most < 30, "{most} at once");
+        assert!(schedule.take(&[], begun, &mut random).is_empty());
+        assert!(schedule.due.is_empty(), "who left is forgotten");
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use axum::extract::DefaultBodyLimit;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
-use tokio::task::JoinHandle;
+use tokio::task::{JoinHandle, JoinSet};
 
 use super::GateError;
 use super::access::{References, Registrar, VerifierAccess};
@@ -17,13 +17,13 @@ use super::metrics::Metrics;
 use super::pods::PodHandler;
 use super::registrar::LocalRegistrar;
 use super::routes::{self, Gate};
-use super::schedule::attest_forever;
+use super::schedule::{attest_forever, rotate_forever};
 use super::verify::{Verifier, VerifierParts};
 use super::workers::{WorkerHandler, WorkerHandlerParts};
 use crate::clock::Clock;
 use crate::evidence::jws::TokenKey;
 use crate::net::identity::key_digest;
-use crate::net::pki::public_key_of;
+use crate::net::pki::{AGENT_DAYS, public_key_of};
 use crate::net::tls::{Credentials, SharedServerConfig};
 use crate::net::{Authority, Client, Role, serve};
 use crate::reference::ReferenceStore;
@@ -47,14 +47,19 @@ pub struct GateConfig {
     pub verifier: Option<String>,
     /// How often workers are attested; never if zero.
     pub interval: Duration,
+    /// How often the certificates of agents are renewed; never if zero.
+    pub rotation: Duration,
     /// For how many seconds a result counts.
     pub lifetime: i64,
     /// What the verifier insists on.
     pub policy: Policy,
 }
 
+/// Three renewals in the life of an agent's certificate.
+pub const ROTATION: Duration = Duration::from_secs(AGENT_DAYS.unsigned_abs() * 86_400 / 4);
+
 impl GateConfig {
-    /// Everything in one process, without periodic attestation.
+    /// Everything in one process, without periodic attestation and rotation.
     pub fn all_in(folder: &Path) -> Self {
         GateConfig {
             folder: folder.to_owned(),
@@ -63,6 +68,7 @@ impl GateConfig {
             reference: None,
             verifier: None,
             interval: Duration::ZERO,
+            rotation: Duration::ZERO,
             lifetime: 600,
             policy: Policy::default(),
         }
@@ -86,15 +92,13 @@ pub struct RunningGate {
     pub verifier: Option<Arc<Verifier>>,
     stop: Option<oneshot::Sender<()>>,
     task: JoinHandle<std::io::Result<()>>,
-    periodic: Option<JoinHandle<()>>,
+    periodic: JoinSet<()>,
 }
 
 impl RunningGate {
     /// Stops it and waits until it has.
     pub async fn stop(mut self) {
-        if let Some(periodic) = self.periodic.take() {
-            periodic.abort();
-        }
+        self.periodic.abort_all();
         drop(self.stop.take());
         if let Err(error) = (&mut self.task).await {
             tracing::debug!(%error, "the gate's server ended oddly");
@@ -102,11 +106,9 @@ impl RunningGate {
     }
 
     /// Stops it at once, in the middle of whatever it does, as a kill would.
-    pub fn kill(self) {
+    pub fn kill(mut self) {
         self.task.abort();
-        if let Some(periodic) = self.periodic {
-            periodic.abort();
-        }
+        self.periodic.abort_all();
     }
 }
 
@@ -216,10 +218,12 @@ pub async fn start(
     if has(Role::PodHandler) {
         endpoints.extend(routes::pod_handler());
     }
-    let document = openapi(&endpoints);
+    let document = openapi("Locus gate", &endpoints);
     let gate = Arc::new(Gate {
         registrar: local_registrar,
         references: local_references,
+        reference_keys: config.folder.join("reference-keys"),
+        reference_signer: TokenKey::from_pem(&credentials.key)?,
         verifier: verifier.clone(),
         workers: workers.clone(),
         pods,
@@ -230,16 +234,17 @@ pub async fn start(
     let app = router(endpoints)
         .layer(DefaultBodyLimit::max(MAX_REQUEST))
         .with_state(gate);
-    let periodic = match &verifier {
-        Some(verifier) if !config.interval.is_zero() => {
-            // Three renewals in the life of a certificate.
-            let days = u64::try_from(crate::net::pki::AGENT_DAYS).unwrap_or(1);
-            let rotation = Duration::from_secs(days * 86_400 / 4);
-            let forever = attest_forever(verifier.clone(), workers, config.interval, rotation);
-            Some(tokio::spawn(forever))
-        }
-        _ => None,
-    };
+    let mut periodic = JoinSet::new();
+    if let Some(verifier) = &verifier
+        && !config.interval.is_zero()
+    {
+        periodic.spawn(attest_forever(verifier.clone(), config.interval));
+    }
+    if let Some(workers) = workers
+        && !config.rotation.is_zero()
+    {
+        periodic.spawn(rotate_forever(workers, config.rotation));
+    }
     let address = listener.local_addr().map_err(GateError::Listen)?;
     let tls = SharedServerConfig::new(credentials.server()?);
     let (stop, stopped) = oneshot::channel::<()>();

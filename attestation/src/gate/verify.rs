@@ -13,21 +13,21 @@ use super::access::{References, Registrar};
 use super::metrics::Metrics;
 use super::problem::Problem;
 use crate::agent::server::EVIDENCE;
-use crate::clock::Clock;
+use crate::clock::{Clock, Timestamp};
 use crate::evidence::jws::TokenKey;
 use crate::evidence::{
     Appraisal as Conclusion, AttestationResult, Nonce, NonceStore, TrustVector, WORKER_SUBMODULE,
     pod_submodule,
 };
-use crate::ima::PodUid;
+use crate::ima::{Cursor, PodUid};
 use crate::net::{Client, ClientError};
 use crate::protocol::attestation::{Action, EVIDENCE_MILLIS, Event};
 use crate::protocol::{Attestation, AttestationError, Effect, EvidenceRequest};
 use crate::reference::Whitelist;
 use crate::tpm::Public;
 use crate::verifier::{
-    Appraisal, Node, Outcome, Pod, PodStatus, Policy, Trust, VerifierStore, Worker, WorkerStatus,
-    appraise_pod, appraise_worker,
+    Appraisal, Node, Outcome, Pod, PodStatus, PodTerms, Policy, Trust, VerifierStore, Worker,
+    WorkerStatus, appraise_pod, appraise_worker,
 };
 
 /// How often a busy agent is asked again.
@@ -85,8 +85,8 @@ struct Case {
     pods: Vec<Pod>,
 }
 
-/// The conclusion about each pod.
-type Verdicts = Vec<(Pod, Result<(), AttestationError>)>;
+/// The conclusion about each pod; what an accepted one was judged by.
+type Verdicts = Vec<(Pod, Result<PodTerms, AttestationError>)>;
 
 impl Verifier {
     /// Starts with its durable state and its parts.
@@ -102,6 +102,49 @@ impl Verifier {
     /// Its durable state.
     pub fn store(&self) -> MutexGuard<'_, VerifierStore> {
         self.store.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// All workers, as they are trusted now.
+    pub fn workers(&self) -> Result<Vec<WorkerStatus>, Problem> {
+        let mut workers = self.store().workers()?;
+        for worker in &mut workers {
+            self.run_out(&mut worker.trust, &mut worker.reason, worker.checked);
+        }
+        Ok(workers)
+    }
+
+    /// A worker, as it is trusted now.
+    pub fn worker_status(&self, name: &str) -> Result<WorkerStatus, Problem> {
+        let mut worker = self.store().worker(name)?;
+        self.run_out(&mut worker.trust, &mut worker.reason, worker.checked);
+        Ok(worker)
+    }
+
+    /// All pods or those of a worker, as they are trusted now.
+    pub fn pods(&self, worker: Option<&str>) -> Result<Vec<PodStatus>, Problem> {
+        let mut pods = self.store().pods(worker)?;
+        for pod in &mut pods {
+            self.run_out(&mut pod.trust, &mut pod.reason, pod.checked);
+        }
+        Ok(pods)
+    }
+
+    /// A pod, as it is trusted now.
+    pub fn pod(&self, uid: PodUid) -> Result<PodStatus, Problem> {
+        let mut pod = self.store().pod(uid)?;
+        self.run_out(&mut pod.trust, &mut pod.reason, pod.checked);
+        Ok(pod)
+    }
+
+    /// Trust lasts as long as the token that says so. A clock that was set back makes it no longer: what
+    /// was decided in the future was not decided.
+    fn run_out(&self, trust: &mut Trust, reason: &mut String, checked: Timestamp) {
+        let age = self.parts.clock.now().millis_since(checked);
+        let lifetime = self.parts.lifetime.saturating_mul(1000);
+        if *trust == Trust::Trusted && !(0..=lifetime).contains(&age) {
+            *trust = Trust::Unknown;
+            "the last result ran out".clone_into(reason);
+        }
     }
 
     /// Takes in a worker that was just registered: what was known of it before is void.
@@ -122,9 +165,19 @@ impl Verifier {
 
     /// Declares a pod.
     pub fn declare(&self, pod: &Pod) -> Result<PodStatus, Problem> {
+        self.store().declare_pod(pod, self.parts.clock.now())?;
+        self.pod(pod.uid)
+    }
+
+    /// Forgets a pod that is gone, and what it was measured to run.
+    pub fn remove_pod(&self, uid: PodUid) -> Result<(), Problem> {
         let mut store = self.store();
-        store.declare_pod(pod, self.parts.clock.now())?;
-        Ok(store.pod(pod.uid)?)
+        let worker = store.pod(uid)?.pod.worker;
+        store.remove_pod(uid)?;
+        if let Ok(status) = store.worker(&worker) {
+            self.forget_node(status.id);
+        }
+        Ok(())
     }
 
     fn forget_node(&self, id: Uuid) {
@@ -142,16 +195,20 @@ impl Verifier {
         let pod = self.store().pod(uid)?.pod;
         let worker = pod.worker.clone();
         self.attest(&worker, Some(pod)).await?;
-        Ok(self.store().pod(uid)?)
+        self.pod(uid)
     }
 
     /// Attests a worker with one quote, and judges all its pods by it.
     pub async fn attest_worker(&self, name: &str) -> Result<WorkerReport, Problem> {
         self.attest(name, None).await?;
-        let store = self.store();
+        self.report(name)
+    }
+
+    /// A worker and its pods, as they are trusted now.
+    pub fn report(&self, name: &str) -> Result<WorkerReport, Problem> {
         Ok(WorkerReport {
-            worker: store.worker(name)?,
-            pods: store.pods(Some(name))?,
+            worker: self.worker_status(name)?,
+            pods: self.pods(Some(name))?,
         })
     }
 
@@ -275,7 +332,9 @@ impl Verifier {
                 Action::Commit => {
                     let committed = match &appraised {
                         Some((appraisal, verdicts)) => {
-                            self.commit(status, &case.request.nonce, appraisal, verdicts)
+                            let from = node.as_ref().and_then(|node| node.cursor.as_ref());
+                            let nonce = &case.request.nonce;
+                            self.commit(status, from, nonce, appraisal, verdicts)
                         }
                         None => Err("nothing was appraised".to_owned()),
                     };
@@ -284,10 +343,11 @@ impl Verifier {
                 Action::Wait => Event::Tick,
                 Action::Conclude(outcome) => {
                     let node = match (&outcome, node, appraised) {
-                        (Ok(()), Some(mut node), Some((appraisal, _))) => {
+                        (Ok(()), Some(mut node), Some((appraisal, verdicts))) => {
                             let verified = appraisal.verified;
                             self.parts.metrics.add("log_entries", "verified", verified);
-                            appraisal.apply(&mut node);
+                            let accepted = verdicts.into_iter().filter_map(|(_, done)| done.ok());
+                            appraisal.apply(&mut node, accepted);
                             Some(node)
                         }
                         // Unchanged, as nothing was committed.
@@ -334,6 +394,7 @@ impl Verifier {
     fn commit(
         &self,
         status: &WorkerStatus,
+        from: Option<&Cursor>,
         nonce: &Nonce,
         appraisal: &Appraisal,
         verdicts: &Verdicts,
@@ -342,7 +403,7 @@ impl Verifier {
         let mut outcomes = Vec::new();
         for (pod, verdict) in verdicts {
             let trust = match verdict {
-                Ok(()) => Trust::Trusted,
+                Ok(_) => Trust::Trusted,
                 Err(error) if error.effect() == Effect::PodUntrusted => Trust::Untrusted,
                 Err(_) => Trust::Unknown,
             };
@@ -353,14 +414,14 @@ impl Verifier {
                 uid: pod.uid,
                 trust,
                 reason: match verdict {
-                    Ok(()) => "attested".to_owned(),
+                    Ok(_) => "attested".to_owned(),
                     Err(error) => error.to_string(),
                 },
                 token,
             });
         }
         self.store()
-            .commit(status.id, appraisal, &outcomes, now)
+            .commit(status.id, from, appraisal, &outcomes, now)
             .map_err(|error| error.to_string())
     }
 
@@ -370,7 +431,7 @@ impl Verifier {
         worker: Uuid,
         nonce: &Nonce,
         pod: &Pod,
-        verdict: &Result<(), AttestationError>,
+        verdict: &Result<PodTerms, AttestationError>,
     ) -> Result<String, crate::evidence::jws::JwsError> {
         const POLICY: &str = "locus";
         let good = TrustVector {
@@ -380,7 +441,7 @@ impl Verifier {
             ..TrustVector::default()
         };
         let (vector, reasons) = match verdict {
-            Ok(()) => (good, Vec::new()),
+            Ok(_) => (good, Vec::new()),
             Err(error) => {
                 let executables = match error.effect() {
                     Effect::PodUntrusted => 96,
@@ -473,13 +534,10 @@ fn judge(
 ) -> Result<(Appraisal, Verdicts), AttestationError> {
     let list = &case.whitelist;
     let appraisal = appraise_worker(&case.worker, node, &case.request, bytes, list, policy)?;
-    let verdict = |pod: &Pod| appraise_pod(pod, &case.pods, appraisal.ledgers(node), list);
+    let verdict = |pod: &Pod| appraise_pod(pod, &case.pods, node, &appraisal, list);
     let verdicts = match &case.asked {
         // The one pod that was asked for decides whether anything is committed at all.
-        Some(pod) => {
-            verdict(pod)?;
-            vec![(pod.clone(), Ok(()))]
-        }
+        Some(pod) => vec![(pod.clone(), Ok(verdict(pod)?))],
         None => {
             let judged = case.pods.iter().map(|pod| (pod.clone(), verdict(pod)));
             judged.collect()

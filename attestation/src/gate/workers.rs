@@ -136,6 +136,7 @@ impl WorkerHandler {
         let (mut registration, mut action) = Registration::begin(&joined.name, terms, clock.now());
         let mut endorsement = None;
         let mut worker = None;
+        let mut before = None;
         loop {
             let event = match action {
                 Action::AskIdentity => answer(client.get(IDENTITY).await, Event::Identity),
@@ -162,6 +163,7 @@ impl WorkerHandler {
                     Event::Boot(judged)
                 }
                 Action::Store(proven) => {
+                    before = self.known(&joined.name).await?;
                     let stored = self.store(&proven, &joined.address).await;
                     worker = Some(proven.identity.worker);
                     Event::Stored(stored.map_err(|problem| problem.detail))
@@ -188,7 +190,7 @@ impl WorkerHandler {
                 }
                 Action::Refuse { error, stored } => {
                     if stored {
-                        self.parts.registrar.remove_worker(&joined.name).await?;
+                        self.take_back(&joined.name, before.as_ref()).await?;
                     }
                     return Err(error.into());
                 }
@@ -198,6 +200,29 @@ impl WorkerHandler {
             }
             action = registration.handle(event, clock.now(), &mut UnwrapErr(SysRng));
         }
+    }
+
+    /// The worker as it is registered now, if it is.
+    async fn known(&self, name: &str) -> Result<Option<WorkerRecord>, Problem> {
+        match self.parts.registrar.worker(name).await {
+            Ok(record) => Ok(Some(record)),
+            Err(problem) if problem.status == axum::http::StatusCode::NOT_FOUND => Ok(None),
+            Err(problem) => Err(problem),
+        }
+    }
+
+    /// Undoes step 8: a registration that was not finished never was, and takes nothing away from one
+    /// that was.
+    async fn take_back(&self, name: &str, before: Option<&WorkerRecord>) -> Result<(), Problem> {
+        match before {
+            Some(record) => self.parts.registrar.store_worker(record).await,
+            None => self.parts.registrar.remove_worker(name).await,
+        }
+    }
+
+    /// The names of all registered workers.
+    pub async fn registered(&self) -> Result<Vec<String>, Problem> {
+        self.parts.registrar.workers().await
     }
 
     /// Step 8: the registrar knows the worker, and its certificate is bound to its attestation key.

@@ -3,7 +3,7 @@
 //! The cursor is shared by all pods of a worker: entries of one pod are read while another is
 //! attested, and must still count when its own turn comes.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
 
@@ -39,7 +39,12 @@ impl Files {
     }
 
     fn iter(&self) -> impl Iterator<Item = Measured<'_>> {
-        let mut rest = self.0.as_slice();
+        self.after(0)
+    }
+
+    /// What was pushed after the first `size` bytes.
+    fn after(&self, size: usize) -> impl Iterator<Item = Measured<'_>> {
+        let mut rest = self.0.get(size..).unwrap_or_default();
         std::iter::from_fn(move || take_measured(&mut rest).ok())
     }
 }
@@ -65,6 +70,8 @@ fn take_measured<'a>(rest: &mut &'a [u8]) -> Result<Measured<'a>, LedgerError> {
 pub struct Ledger {
     subjects: HashMap<Subject, usize, RandomState>,
     files: Vec<Files>,
+    /// The subjects of each pod, so that a pod is found without looking at all others.
+    pods: HashMap<PodUid, Vec<Subject>, RandomState>,
     recent: Option<(Subject, usize)>,
 }
 
@@ -97,11 +104,7 @@ impl Ledger {
         let index = match self.recent {
             Some((recent, index)) if recent == subject => index,
             _ => {
-                let next = self.files.len();
-                let index = *self.subjects.entry(subject).or_insert(next);
-                if index == next {
-                    self.files.push(Files::default());
-                }
+                let index = self.index(subject);
                 self.recent = Some((subject, index));
                 index
             }
@@ -111,17 +114,28 @@ impl Ledger {
         }
     }
 
+    /// Where the files of a subject are; a place is made for a new one.
+    fn index(&mut self, subject: Subject) -> usize {
+        let next = self.files.len();
+        let index = *self.subjects.entry(subject).or_insert(next);
+        if index == next {
+            self.files.push(Files::default());
+            if let Subject::Pod { uid, .. } = subject {
+                self.pods.entry(uid).or_default().push(subject);
+            }
+        }
+        index
+    }
+
     /// Takes over everything in another ledger; costs no more than what is taken over.
     pub fn absorb(&mut self, other: &Ledger) {
         for (subject, index) in &other.subjects {
             let Some(added) = other.files.get(*index) else {
                 continue;
             };
-            let next = self.files.len();
-            let index = *self.subjects.entry(*subject).or_insert(next);
-            match self.files.get_mut(index) {
-                Some(files) => files.0.extend_from_slice(&added.0),
-                None => self.files.push(added.clone()),
+            let index = self.index(*subject);
+            if let Some(files) = self.files.get_mut(index) {
+                files.0.extend_from_slice(&added.0);
             }
         }
     }
@@ -145,38 +159,36 @@ impl Ledger {
         all
     }
 
-    /// What one subject ran, in the order of the log.
-    pub fn of(&self, subject: Subject) -> Vec<Measured<'_>> {
-        self.subjects
-            .get(&subject)
-            .and_then(|index| self.files.get(*index))
-            .into_iter()
-            .flat_map(Files::iter)
-            .collect()
+    fn files_of(&self, subject: Subject) -> Option<&Files> {
+        let index = self.subjects.get(&subject)?;
+        self.files.get(*index)
     }
 
-    /// What a pod ran, container by container.
+    /// What one subject ran, in the order of the log.
+    pub fn of(&self, subject: Subject) -> impl Iterator<Item = Measured<'_>> {
+        self.of_after(subject, 0)
+    }
+
+    /// What one subject ran after it had come to a [`size`](Self::size).
+    pub fn of_after(&self, subject: Subject, size: usize) -> impl Iterator<Item = Measured<'_>> {
+        let files = self.files_of(subject);
+        files.into_iter().flat_map(move |files| files.after(size))
+    }
+
+    /// How much was recorded for a subject; only grows.
+    pub fn size(&self, subject: Subject) -> usize {
+        self.files_of(subject).map_or(0, |files| files.0.len())
+    }
+
+    /// The subjects whose files are a pod's.
     ///
     /// `containers` are the identifiers that the cluster gives for the pod: where the template names
     /// the container but not the pod (`ima-dep-cgn`), they connect the two.
-    pub fn of_pod(
-        &self,
-        uid: PodUid,
-        containers: &[ContainerId],
-    ) -> BTreeMap<Option<ContainerId>, Vec<Measured<'_>>> {
-        let mut found: BTreeMap<Option<ContainerId>, Vec<Measured<'_>>> = BTreeMap::new();
-        for subject in self.subjects.keys() {
-            let container = match subject {
-                Subject::Pod { uid: of, container } if *of == uid => *container,
-                Subject::Container(id) if containers.contains(id) => Some(*id),
-                _ => continue,
-            };
-            found
-                .entry(container)
-                .or_default()
-                .extend(self.of(*subject));
-        }
-        found
+    pub fn subjects_of_pod(&self, uid: PodUid, containers: &[ContainerId]) -> Vec<Subject> {
+        let own = self.pods.get(&uid).into_iter().flatten().copied();
+        let named = containers.iter().map(|id| Subject::Container(*id));
+        own.chain(named.filter(|subject| self.subjects.contains_key(subject)))
+            .collect()
     }
 
     /// Forgets a pod that is gone, so that the ledger of a long-lived worker stays small.
@@ -358,14 +370,12 @@ mod tests {
         let ledger = sample();
         let uid = UID.parse().unwrap();
         let id: ContainerId = "ab".repeat(32).parse().unwrap();
-        let own = ledger.of_pod(uid, &[]);
-        assert_eq!(own.len(), 2);
-        let with_container = ledger.of_pod(uid, &[id]);
-        assert_eq!(
-            with_container[&Some(id)].len(),
-            24,
-            "each was recorded twice"
-        );
+        assert_eq!(ledger.subjects_of_pod(uid, &[]).len(), 2);
+        let with_container = ledger.subjects_of_pod(uid, &[id]);
+        let files = with_container
+            .iter()
+            .map(|subject| ledger.of(*subject).count());
+        assert_eq!(files.sum::<usize>(), 36, "each was recorded twice");
     }
 
     #[test]
@@ -374,7 +384,25 @@ mod tests {
         let before = ledger.len();
         ledger.forget_pod(UID.parse().unwrap());
         assert_eq!(ledger.len(), before - 12);
-        assert!(ledger.of_pod(UID.parse().unwrap(), &[]).is_empty());
-        assert_eq!(ledger.of_pod(STATIC.parse().unwrap(), &[]).len(), 1);
+        let gone = UID.parse().unwrap();
+        assert!(ledger.subjects_of_pod(gone, &[]).is_empty());
+        let stays = STATIC.parse().unwrap();
+        assert_eq!(ledger.subjects_of_pod(stays, &[]).len(), 1);
+    }
+
+    #[test]
+    fn what_is_new_is_read_alone() {
+        let mut ledger = sample();
+        let before = ledger.size(Subject::Host);
+        assert_eq!(ledger.of_after(Subject::Host, before).count(), 0);
+        let mut more = Ledger::new();
+        let measured = Measured {
+            path: b"/new",
+            digest: None,
+        };
+        more.insert(Subject::Host, measured);
+        ledger.absorb(&more);
+        let new: Vec<_> = ledger.of_after(Subject::Host, before).collect();
+        assert_eq!(new, [measured]);
     }
 }

@@ -166,7 +166,27 @@ impl Authority {
         if reserved.is_some_and(|role| role.is_component() && !roles.contains(role)) {
             return Err(PkiError::Name(name.to_owned()));
         }
-        let key = KeyPair::generate()?;
+        self.certify(KeyPair::generate()?, name, roles, now)
+    }
+
+    /// Issues another certificate for a component that has a key (PEM).
+    pub fn issue_for(
+        &self,
+        key: &str,
+        name: &str,
+        roles: &[Role],
+        now: Timestamp,
+    ) -> Result<Issued, PkiError> {
+        self.certify(KeyPair::from_pem(key)?, name, roles, now)
+    }
+
+    fn certify(
+        &self,
+        key: KeyPair,
+        name: &str,
+        roles: &[Role],
+        now: Timestamp,
+    ) -> Result<Issued, PkiError> {
         let params = self.component(name, roles, now)?;
         let certificate = params.signed_by(&key, &self.issuer)?.pem();
         Ok(Issued {

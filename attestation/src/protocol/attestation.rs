@@ -57,6 +57,9 @@ pub enum AttestationError {
     /// The container runtime ran what it may not.
     #[error("the container runtime is not accepted: {}", list(.0))]
     Runtime(Vec<Mismatch>),
+    /// The host ran what it may not.
+    #[error("the host is not accepted: {}", list(.0))]
+    Host(Vec<Mismatch>),
     /// The pod is not what it should be, or ran what its images do not contain.
     #[error("pod `{pod}` is not accepted: {}", list(.mismatches))]
     Pod {
@@ -119,7 +122,8 @@ impl AttestationError {
             | AttestationError::Boot { .. }
             | AttestationError::Resume(_)
             | AttestationError::Replay(_)
-            | AttestationError::Runtime(_) => Effect::WorkerUntrusted,
+            | AttestationError::Runtime(_)
+            | AttestationError::Host(_) => Effect::WorkerUntrusted,
             AttestationError::Pod { .. } => Effect::PodUntrusted,
         }
     }

@@ -1,6 +1,7 @@
 //! Measurements against reference values: every difference is reported, and none is forgiven.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use foldhash::fast::RandomState;
 
@@ -104,8 +105,9 @@ impl Owner {
 }
 
 /// The reference values, made ready to be asked.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Whitelist {
+    id: u64,
     os: BTreeMap<String, DigestSet>,
     images: Vec<Owner>,
     image_by_digest: BTreeMap<Digest, Vec<usize>>,
@@ -124,7 +126,17 @@ enum Content {
 impl Whitelist {
     /// From the document.
     pub fn new(values: &ReferenceValues) -> Self {
-        let mut list = Whitelist::default();
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let mut list = Whitelist {
+            id: NEXT.fetch_add(1, Ordering::Relaxed),
+            os: BTreeMap::new(),
+            images: Vec::new(),
+            image_by_digest: BTreeMap::new(),
+            sandboxes: Vec::new(),
+            runtimes: Vec::new(),
+            hosts: Vec::new(),
+            contents: HashMap::default(),
+        };
         for (name, os) in &values.os {
             list.os.insert(name.clone(), os.boot_aggregates.clone());
         }
@@ -155,6 +167,11 @@ impl Whitelist {
         list
     }
 
+    /// Tells this list from every other that the process ever made.
+    pub fn id(&self) -> u64 {
+        self.id
+    }
+
     fn index_contents(&mut self, files: &FileSet, content: Content) {
         for digest in files.values().flatten() {
             let known = self.contents.entry(*digest).or_default();
@@ -180,21 +197,9 @@ impl Whitelist {
         }
     }
 
-    /// The accepted boots of an operating system.
-    pub fn boots_of(&self, os: &str) -> Option<&DigestSet> {
-        self.os.get(os)
-    }
-
     /// Whether an image is known by this digest.
     pub fn knows_image(&self, digest: &Digest) -> bool {
         self.image_by_digest.contains_key(digest)
-    }
-
-    /// The paths of all files of all container runtimes, to tell their entries from the host's.
-    pub fn runtime_files(&self) -> impl Iterator<Item = &[u8]> {
-        self.runtimes
-            .iter()
-            .flat_map(|runtime| runtime.files.keys().map(|path| &**path))
     }
 
     /// Checks what a pod ran, container by container, each against its own image.

@@ -5,6 +5,7 @@
 //! [`from_root`]), can be compared ([`diff`]), and travel signed ([`export`], [`import`]).
 
 mod appraise;
+pub mod cli;
 mod diff;
 mod image;
 mod layer;

@@ -174,13 +174,15 @@ impl ReferenceStore {
         })
     }
 
-    /// Removes a file of an image.
-    pub fn remove_image_file(&self, name: &str, path: &PathText) -> Result<(), StoreError> {
+    /// Removes files of an image: all of them, or none if one is not there.
+    pub fn remove_image_files(&self, name: &str, paths: &[PathText]) -> Result<(), StoreError> {
         self.change(|transaction| {
             let mut image: ImageReference = get(transaction, Kind::Image, name)?
                 .ok_or_else(|| StoreError::NotFound(name.to_owned()))?;
-            if image.files.remove(path).is_none() {
-                return Err(StoreError::NotFound(path.to_string()));
+            for path in paths {
+                if image.files.remove(path).is_none() {
+                    return Err(StoreError::NotFound(path.to_string()));
+                }
             }
             put(transaction, Kind::Image, name, &image)
         })
@@ -414,8 +416,9 @@ mod tests {
         ));
         assert!(store.add_image_files("x", &FileSet::new()).is_err());
         store.put_image("redis", &image("/redis")).unwrap();
-        assert!(store.remove_image_file("redis", &"/none".into()).is_err());
-        store.remove_image_file("redis", &"/redis".into()).unwrap();
+        let paths = ["/redis".into(), "/none".into()];
+        assert!(store.remove_image_files("redis", &paths).is_err());
+        store.remove_image_files("redis", &paths[..1]).unwrap();
         assert!(store.image("redis").unwrap().unwrap().files.is_empty());
         assert_eq!(store.clear(Kind::Image).unwrap(), 1);
         assert_eq!(store.generation().unwrap(), 3, "failures change nothing");

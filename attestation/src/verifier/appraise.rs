@@ -1,5 +1,6 @@
 //! The worker's part of an appraisal: is the evidence genuine, and does the log explain the quote?
 
+use super::accepted::{Accepted, PodTerms};
 use super::node::{Node, Worker};
 use crate::digest::{Digest, HashAlg};
 use crate::evidence::{Evidence, EvidenceError, LogClaim, QuotePart};
@@ -8,7 +9,7 @@ use crate::ima::{
     Resume, RuntimeProfile, Subject, Templates, TpmClock, advance,
 };
 use crate::protocol::{AttestationError, EvidenceRequest};
-use crate::reference::Whitelist;
+use crate::reference::{Mismatch, Whitelist};
 use crate::tpm::pcr::IMA_PCR;
 use crate::tpm::{PcrValues, Quote, QuoteError, verify_quote};
 
@@ -25,6 +26,8 @@ pub struct Policy {
     pub deny_violations: bool,
     /// How many quotes in a row may leave out entries that were shown before.
     pub max_behind: u32,
+    /// Whether what the host itself runs must be in the reference values, too.
+    pub check_hosts: bool,
 }
 
 impl Default for Policy {
@@ -35,6 +38,7 @@ impl Default for Policy {
             profile: RuntimeProfile::default(),
             deny_violations: true,
             max_behind: 1,
+            check_hosts: false,
         }
     }
 }
@@ -54,23 +58,31 @@ pub struct Appraisal {
     pub verified: u64,
     /// How many entries are newer than the quote.
     pub newer: u64,
+    /// By which list.
+    list: u64,
 }
 
 impl Appraisal {
-    /// Everything known of the worker, old and new.
-    pub fn ledgers<'a>(&'a self, node: &'a Node) -> impl Iterator<Item = &'a Ledger> {
-        let old = self.keeps_ledger.then_some(&node.ledger);
-        old.into_iter().chain([&self.delta])
+    /// Everything known of the worker: what was known before, if it still counts, and what is new; each
+    /// with whether it was known before.
+    pub fn ledgers<'a>(&'a self, node: &'a Node) -> impl Iterator<Item = (&'a Ledger, bool)> {
+        let old = self.keeps_ledger.then_some((&node.ledger, true));
+        old.into_iter().chain([(&self.delta, false)])
     }
 
-    /// The node as it is after the commit.
-    pub fn apply(self, node: &mut Node) {
+    /// The node as it is after the commit; `pods` are those that were accepted.
+    pub fn apply(self, node: &mut Node, pods: impl IntoIterator<Item = PodTerms>) {
         if self.keeps_ledger {
             node.ledger.absorb(&self.delta);
         } else {
             node.ledger = self.delta;
+            node.accepted = Accepted::default();
         }
         node.cursor = Some(self.cursor);
+        node.accepted.accept_worker(self.list, &node.ledger);
+        for terms in pods {
+            node.accepted.accept_pod(terms, &node.ledger);
+        }
     }
 }
 
@@ -120,8 +132,12 @@ pub fn appraise_worker(
         rebooted: matches!(resume, Resume::Rebooted(_)),
         verified: advanced.verified,
         newer: advanced.newer,
+        list: references.id(),
     };
     check_runtime(node, &appraisal, references)?;
+    if policy.check_hosts {
+        check_host(node, &appraisal, references)?;
+    }
     Ok(appraisal)
 }
 
@@ -180,28 +196,61 @@ pub fn check_boot(
     })
 }
 
-/// The runtime is judged on everything it ran since the boot: reference values may have changed since.
+/// The entries of one of the worker's own subjects that no list accepted yet.
+fn unaccepted<'a>(
+    node: &'a Node,
+    appraisal: &'a Appraisal,
+    references: &Whitelist,
+    subject: Subject,
+) -> Vec<Measured<'a>> {
+    let accepted = node.accepted.of_worker(references, subject);
+    let mut files = Vec::new();
+    for (ledger, old) in appraisal.ledgers(node) {
+        files.extend(ledger.of_after(subject, if old { accepted } else { 0 }));
+    }
+    files
+}
+
+/// The runtime is judged on everything it ran since the boot whenever the reference values changed, and
+/// on what is new otherwise.
 fn check_runtime(
     node: &Node,
     appraisal: &Appraisal,
     references: &Whitelist,
 ) -> Result<(), AttestationError> {
-    let ran: Vec<Measured<'_>> = appraisal
-        .ledgers(node)
-        .flat_map(|ledger| ledger.of(Subject::Runtime))
-        .collect();
+    let known = appraisal.keeps_ledger && node.accepted.of_worker(references, Subject::Runtime) > 0;
+    let has = |subject| {
+        let mut ledgers = appraisal.ledgers(node);
+        ledgers.any(|(ledger, _)| ledger.size(subject) > 0)
+    };
     // Where the template names no control group, the runtime cannot be told from the host.
-    let unattributed = appraisal
-        .ledgers(node)
-        .any(|ledger| !ledger.of(Subject::Unknown).is_empty());
-    if ran.is_empty() && unattributed {
+    if !has(Subject::Runtime) && has(Subject::Unknown) {
         return Ok(());
     }
-    let mismatches = references.check_runtime(&ran);
+    let ran = unaccepted(node, appraisal, references, Subject::Runtime);
+    let mut mismatches = references.check_runtime(&ran);
+    if known {
+        // It was measured before.
+        mismatches.retain(|mismatch| *mismatch != Mismatch::NoRuntime);
+    }
     if mismatches.is_empty() {
         return Ok(());
     }
     Err(AttestationError::Runtime(mismatches))
+}
+
+/// The host, where the operator wants it held to reference values.
+fn check_host(
+    node: &Node,
+    appraisal: &Appraisal,
+    references: &Whitelist,
+) -> Result<(), AttestationError> {
+    let ran = unaccepted(node, appraisal, references, Subject::Host);
+    let mismatches = references.check_host(&ran);
+    if mismatches.is_empty() {
+        return Ok(());
+    }
+    Err(AttestationError::Host(mismatches))
 }
 
 /// The quote of a message, with its registers where they belong.

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use super::accepted::Accepted;
 use crate::digest::{Digest, HashAlg};
 use crate::evidence::{Nonce, PodClaim};
 use crate::ima::{ContainerId, Cursor, Ledger, PodUid};
@@ -92,6 +93,8 @@ pub struct Node {
     pub cursor: Option<Cursor>,
     /// What host, runtime and pods ran since the boot.
     pub ledger: Ledger,
+    /// What of it was accepted already.
+    pub accepted: Accepted,
 }
 
 impl Node {

@@ -13,7 +13,7 @@ use uuid::Uuid;
 use super::appraise::Appraisal;
 use super::node::{Node, Pod};
 use crate::clock::Timestamp;
-use crate::ima::{Ledger, PodUid};
+use crate::ima::{Cursor, Ledger, PodUid};
 
 /// The form of the tables; each migration leads from one to the next.
 const MIGRATIONS: &[&str] = &["
@@ -219,10 +219,15 @@ impl VerifierStore {
 
     /// All workers.
     pub fn workers(&self) -> Result<Vec<WorkerStatus>, StoreError> {
-        let mut statement = self.0.prepare(
-            "SELECT id, name, address, trust, reason, checked FROM worker ORDER BY name",
+        self.workers_where(None)
+    }
+
+    fn workers_where(&self, name: Option<&str>) -> Result<Vec<WorkerStatus>, StoreError> {
+        let mut statement = self.0.prepare_cached(
+            "SELECT id, name, address, trust, reason, checked FROM worker
+             WHERE ?1 IS NULL OR name = ?1 ORDER BY name",
         )?;
-        let mut rows = statement.query([])?;
+        let mut rows = statement.query([name])?;
         let mut workers = Vec::new();
         while let Some(row) = rows.next()? {
             let (id, trust): (String, String) = (row.get(0)?, row.get(3)?);
@@ -240,10 +245,7 @@ impl VerifierStore {
 
     /// One worker.
     pub fn worker(&self, name: &str) -> Result<WorkerStatus, StoreError> {
-        let found = self
-            .workers()?
-            .into_iter()
-            .find(|worker| worker.name == name);
+        let found = self.workers_where(Some(name))?.into_iter().next();
         found.ok_or_else(|| StoreError::NotFound {
             kind: "worker",
             name: name.to_owned(),
@@ -266,21 +268,16 @@ impl VerifierStore {
                 Some(serde_json::from_str(&text).map_err(|_| StoreError::Content("cursor"))?)
             }
         };
-        let mut ledger = Ledger::new();
-        let mut statement = self
-            .0
-            .prepare("SELECT bytes FROM ledger WHERE worker = ?1 ORDER BY part")?;
-        let mut rows = statement.query([&id])?;
-        while let Some(row) = rows.next()? {
-            let bytes: Vec<u8> = row.get(0)?;
-            let part = Ledger::from_bytes(&bytes).map_err(|_| StoreError::Content("ledger"))?;
-            ledger.absorb(&part);
-        }
-        Ok(Node { cursor, ledger })
+        let ledger = ledger_of(&self.0, &id)?;
+        Ok(Node {
+            cursor,
+            ledger,
+            ..Node::default()
+        })
     }
 
-    /// Declares a pod: unknown until attested. What it consists of may be completed later, but it
-    /// cannot be moved, nor given to another owner.
+    /// Declares a pod: unknown until attested. What it consists of may be completed later, which voids
+    /// the trust in it, but it cannot be moved, nor given to another owner.
     pub fn declare_pod(&mut self, pod: &Pod, now: Timestamp) -> Result<(), StoreError> {
         let description =
             serde_json::to_string(pod).map_err(|_| StoreError::Content("description"))?;
@@ -295,7 +292,10 @@ impl VerifierStore {
         if let Some(known) = known {
             let known: Pod =
                 serde_json::from_str(&known).map_err(|_| StoreError::Content("description"))?;
-            if known.claim() != pod.claim() || known.worker != pod.worker {
+            let same = known.claim() == pod.claim()
+                && known.tenant == pod.tenant
+                && known.worker == pod.worker;
+            if !same {
                 return Err(StoreError::Conflict(format!(
                     "pod `{}` is known with another name, owner or worker",
                     pod.uid
@@ -305,33 +305,54 @@ impl VerifierStore {
         transaction.execute(
             "INSERT INTO pod (uid, worker, description, trust, reason, checked)
              VALUES (?1, ?2, ?3, 'unknown', 'declared, not yet attested', ?4)
-             ON CONFLICT (uid) DO UPDATE SET description = ?3",
+             ON CONFLICT (uid) DO UPDATE SET description = ?3,
+                 trust = CASE trust WHEN 'untrusted' THEN trust ELSE 'unknown' END,
+                 reason = CASE trust WHEN 'untrusted' THEN reason
+                     ELSE 'described anew, not yet attested' END,
+                 token = ''
+             WHERE description <> ?3",
             params![pod.uid.to_string(), pod.worker, description, now.millis()],
         )?;
         Ok(transaction.commit()?)
     }
 
-    /// Forgets a pod that is gone.
+    /// Forgets a pod that is gone, and what it was measured to run.
     pub fn remove_pod(&mut self, uid: PodUid) -> Result<(), StoreError> {
-        let removed = self
-            .0
-            .execute("DELETE FROM pod WHERE uid = ?1", [uid.to_string()])?;
-        if removed == 0 {
-            return Err(StoreError::NotFound {
+        let transaction = self.0.transaction()?;
+        let worker: Option<String> = transaction
+            .query_row(
+                "DELETE FROM pod WHERE uid = ?1
+                 RETURNING (SELECT id FROM worker WHERE name = pod.worker)",
+                [uid.to_string()],
+                |row| row.get(0),
+            )
+            .optional()?
+            .ok_or_else(|| StoreError::NotFound {
                 kind: "pod",
                 name: uid.to_string(),
-            });
+            })?;
+        if let Some(id) = worker {
+            let mut ledger = ledger_of(&transaction, &id)?;
+            ledger.forget_pod(uid);
+            replace_ledger(&transaction, &id, &ledger)?;
         }
-        Ok(())
+        Ok(transaction.commit()?)
     }
 
     /// All pods, or those of one worker.
     pub fn pods(&self, worker: Option<&str>) -> Result<Vec<PodStatus>, StoreError> {
-        let mut statement = self.0.prepare(
+        match worker {
+            None => self.pods_where("1 = ?1", "1"),
+            Some(worker) => self.pods_where("worker = ?1", worker),
+        }
+    }
+
+    fn pods_where(&self, condition: &str, value: &str) -> Result<Vec<PodStatus>, StoreError> {
+        let mut statement = self.0.prepare_cached(&format!(
             "SELECT description, trust, reason, checked, token FROM pod
-             WHERE ?1 IS NULL OR worker = ?1 ORDER BY uid",
-        )?;
-        let mut rows = statement.query([worker])?;
+             WHERE {condition} ORDER BY uid",
+        ))?;
+        let mut rows = statement.query([value])?;
         let mut pods = Vec::new();
         while let Some(row) = rows.next()? {
             let (description, trust): (String, String) = (row.get(0)?, row.get(1)?);
@@ -349,20 +370,24 @@ impl VerifierStore {
 
     /// One pod, by its identifier and nothing else.
     pub fn pod(&self, uid: PodUid) -> Result<PodStatus, StoreError> {
-        let found = self
-            .pods(None)?
+        let found = self.pods_where("uid = ?1", &uid.to_string())?;
+        found
             .into_iter()
-            .find(|status| status.pod.uid == uid);
-        found.ok_or_else(|| StoreError::NotFound {
-            kind: "pod",
-            name: uid.to_string(),
-        })
+            .next()
+            .ok_or_else(|| StoreError::NotFound {
+                kind: "pod",
+                name: uid.to_string(),
+            })
     }
 
     /// Commits a successful appraisal: the cursor, what was learned, and the trust, all or nothing.
+    ///
+    /// `from` is the cursor that the appraisal started from: if the worker was registered anew or
+    /// attested by somebody else meanwhile, nothing is committed.
     pub fn commit(
         &mut self,
         worker: Uuid,
+        from: Option<&Cursor>,
         appraisal: &Appraisal,
         outcomes: &[Outcome],
         now: Timestamp,
@@ -370,15 +395,19 @@ impl VerifierStore {
         let id = worker.to_string();
         let cursor =
             serde_json::to_string(&appraisal.cursor).map_err(|_| StoreError::Content("cursor"))?;
+        let from = from
+            .map(serde_json::to_string)
+            .transpose()
+            .map_err(|_| StoreError::Content("cursor"))?;
         let transaction = self.0.transaction()?;
         let changed = transaction.execute(
             "UPDATE worker SET cursor = ?2, trust = 'trusted', reason = ?3, checked = ?4
-             WHERE id = ?1 AND trust <> 'untrusted'",
-            params![id, cursor, "attested", now.millis()],
+             WHERE id = ?1 AND trust <> 'untrusted' AND cursor IS ?5",
+            params![id, cursor, "attested", now.millis(), from],
         )?;
         if changed != 1 {
             return Err(StoreError::Conflict(
-                "the worker was removed or distrusted meanwhile".to_owned(),
+                "the worker was removed, distrusted or attested meanwhile".to_owned(),
             ));
         }
         if !appraisal.keeps_ledger {
@@ -449,6 +478,34 @@ fn conclude(
     Ok(())
 }
 
+/// Everything that was recorded for a worker.
+fn ledger_of(connection: &Connection, id: &str) -> Result<Ledger, StoreError> {
+    let mut ledger = Ledger::new();
+    let mut statement =
+        connection.prepare_cached("SELECT bytes FROM ledger WHERE worker = ?1 ORDER BY part")?;
+    let mut rows = statement.query([id])?;
+    while let Some(row) = rows.next()? {
+        let bytes: Vec<u8> = row.get(0)?;
+        let part = Ledger::from_bytes(&bytes).map_err(|_| StoreError::Content("ledger"))?;
+        ledger.absorb(&part);
+    }
+    Ok(ledger)
+}
+
+/// Writes a whole ledger in one part.
+fn replace_ledger(
+    transaction: &Transaction<'_>,
+    id: &str,
+    ledger: &Ledger,
+) -> Result<(), StoreError> {
+    transaction.execute("DELETE FROM ledger WHERE worker = ?1", [id])?;
+    transaction.execute(
+        "INSERT INTO ledger VALUES (?1, 0, ?2)",
+        params![id, ledger.to_bytes()],
+    )?;
+    Ok(())
+}
+
 /// Appends what is new; from time to time the parts become one again.
 fn append(transaction: &Transaction<'_>, id: &str, delta: &Ledger) -> Result<(), StoreError> {
     if delta.is_empty() {
@@ -459,26 +516,14 @@ fn append(transaction: &Transaction<'_>, id: &str, delta: &Ledger) -> Result<(),
         [id],
         |row| row.get(0),
     )?;
-    let mut whole = Ledger::new();
-    let (part, bytes) = if parts < PARTS {
-        (parts, delta.to_bytes())
-    } else {
-        let mut statement = transaction.prepare("SELECT bytes FROM ledger WHERE worker = ?1")?;
-        let mut rows = statement.query([id])?;
-        while let Some(row) = rows.next()? {
-            let bytes: Vec<u8> = row.get(0)?;
-            let part = Ledger::from_bytes(&bytes).map_err(|_| StoreError::Content("ledger"))?;
-            whole.absorb(&part);
-        }
-        whole.absorb(delta);
-        (0, whole.to_bytes())
-    };
     if parts >= PARTS {
-        transaction.execute("DELETE FROM ledger WHERE worker = ?1", [id])?;
+        let mut whole = ledger_of(transaction, id)?;
+        whole.absorb(delta);
+        return replace_ledger(transaction, id, &whole);
     }
     transaction.execute(
         "INSERT INTO ledger VALUES (?1, ?2, ?3)",
-        params![id, part, bytes],
+        params![id, parts, delta.to_bytes()],
     )?;
     Ok(())
 }

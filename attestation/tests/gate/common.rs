@@ -5,6 +5,7 @@
 use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use hyper::{Method, StatusCode};
@@ -19,7 +20,10 @@ use locus_attestation::gate::{GateConfig, RunningGate};
 use locus_attestation::ima::{BootAggregate, LogWriter, PodUid, Templates};
 use locus_attestation::net::tls::Credentials;
 use locus_attestation::net::{Client, Role};
-use locus_attestation::tpm::{AkKind, EkKind, Tpm};
+use locus_attestation::tpm::{
+    AkBlob, AkKind, Credential, EkKind, Endorsement, PcrSelection, PcrValues, Properties,
+    SignedQuote, Tpm, TpmError,
+};
 use locus_attestation::verifier::{Pod, PodContainer, PodStatus, Trust};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -47,9 +51,6 @@ pub(crate) fn cgroup(uid: PodUid, container: &str) -> String {
 mod machine {
     use super::*;
     use locus_attestation::tpm::emulated::EmulatedTpm;
-    use locus_attestation::tpm::{
-        AkBlob, Credential, Endorsement, PcrSelection, PcrValues, Properties, SignedQuote, TpmError,
-    };
     use p256::pkcs8::EncodePublicKey as _;
     use std::str::FromStr as _;
     use x509_cert::der::Encode as _;
@@ -248,6 +249,58 @@ mod machine {
 
 pub(crate) use machine::{Factory, Machine};
 
+/// A TPM that is busy for as many commands as it is told to be.
+struct Moody {
+    inner: Box<dyn Tpm>,
+    busy: Arc<AtomicUsize>,
+}
+
+impl Moody {
+    fn ask(&mut self) -> Result<&mut dyn Tpm, TpmError> {
+        let mut less = |left: usize| left.checked_sub(1);
+        match self
+            .busy
+            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, &mut less)
+        {
+            Ok(_) => Err(TpmError::Busy),
+            Err(_) => Ok(&mut *self.inner),
+        }
+    }
+}
+
+impl Tpm for Moody {
+    fn properties(&mut self) -> Result<Properties, TpmError> {
+        self.ask()?.properties()
+    }
+    fn endorsement(&mut self, kind: EkKind) -> Result<Endorsement, TpmError> {
+        self.ask()?.endorsement(kind)
+    }
+    fn create_ak(&mut self, parent: EkKind, kind: AkKind) -> Result<AkBlob, TpmError> {
+        self.ask()?.create_ak(parent, kind)
+    }
+    fn activate_credential(
+        &mut self,
+        ak: &AkBlob,
+        credential: &Credential,
+    ) -> Result<zeroize::Zeroizing<Vec<u8>>, TpmError> {
+        self.ask()?.activate_credential(ak, credential)
+    }
+    fn sign_quote(
+        &mut self,
+        ak: &AkBlob,
+        qualifying: &[u8],
+        selection: &PcrSelection,
+    ) -> Result<SignedQuote, TpmError> {
+        self.ask()?.sign_quote(ak, qualifying, selection)
+    }
+    fn read_pcrs(&mut self, selection: &PcrSelection) -> Result<PcrValues, TpmError> {
+        self.ask()?.read_pcrs(selection)
+    }
+    fn extend(&mut self, pcr: u8, digests: &[Digest]) -> Result<(), TpmError> {
+        self.ask()?.extend(pcr, digests)
+    }
+}
+
 /// A worker: machine, kernel log and agent.
 pub(crate) struct WorkerBox {
     pub(crate) name: String,
@@ -258,6 +311,8 @@ pub(crate) struct WorkerBox {
     pub(crate) credentials: PathBuf,
     pub(crate) agent: Option<RunningAgent>,
     pub(crate) rate: Rate,
+    /// For how many commands its TPM is busy.
+    pub(crate) busy: Arc<AtomicUsize>,
 }
 
 impl WorkerBox {
@@ -333,7 +388,10 @@ impl WorkerBox {
     pub(crate) async fn start_at(&mut self, address: &str) {
         let log = LogFile::open(&self.log, HashAlg::Sha1, Templates::default()).unwrap();
         let setup = Setup {
-            tpm: self.machine.open(),
+            tpm: Box::new(Moody {
+                inner: self.machine.open(),
+                busy: self.busy.clone(),
+            }),
             log,
             state: StateFolder::new(&self.state),
             installed: Credentials::read(&self.credentials, "agent").unwrap(),
@@ -394,7 +452,13 @@ impl World {
 
     /// Starts the gate, again if need be.
     pub(crate) async fn start_gate(&mut self) {
-        let config = GateConfig::all_in(&self.folder.path().join("gate"));
+        self.start_gate_as(|_| {}).await;
+    }
+
+    /// Starts the gate with another configuration.
+    pub(crate) async fn start_gate_as(&mut self, change: impl FnOnce(&mut GateConfig)) {
+        let mut config = GateConfig::all_in(&self.folder.path().join("gate"));
+        change(&mut config);
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let clock: Arc<dyn Clock> = self.clock.clone();
         let gate = locus_attestation::gate::start(config, listener, clock)
@@ -489,6 +553,11 @@ impl World {
     pub(crate) async fn worker(&self, name: &str) -> WorkerBox {
         let machine = self.factory.make(name);
         self.trust_factory().await;
+        self.worker_with(name, machine).await
+    }
+
+    /// A worker with this machine.
+    pub(crate) async fn worker_with(&self, name: &str, machine: Machine) -> WorkerBox {
         let base = self.folder.path().join(format!("worker-{name}"));
         let (state, credentials) = (base.join("state"), base.join("credentials"));
         std::fs::create_dir_all(&state).unwrap();
@@ -506,6 +575,7 @@ impl World {
                 burst: 1000,
                 per_second: 1000,
             },
+            busy: Arc::default(),
         };
         worker.boot();
         worker.start().await;
@@ -597,13 +667,13 @@ impl World {
     /// What the verifier thinks of a pod.
     pub(crate) fn status(&self, pod: &Pod) -> PodStatus {
         let verifier = self.gate.as_ref().unwrap().verifier.clone().unwrap();
-        verifier.store().pod(pod.uid).unwrap()
+        verifier.pod(pod.uid).unwrap()
     }
 
     /// Whether the verifier trusts a worker.
     pub(crate) fn trust(&self, worker: &str) -> Trust {
         let verifier = self.gate.as_ref().unwrap().verifier.clone().unwrap();
-        verifier.store().worker(worker).unwrap().trust
+        verifier.worker_status(worker).unwrap().trust
     }
 
     /// Moves the gate's clock.

@@ -15,4 +15,6 @@ mod common;
 #[cfg(feature = "tpm")]
 mod demo;
 mod faults;
+mod periodic;
 mod protocols;
+mod roles;

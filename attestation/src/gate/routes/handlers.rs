@@ -1,0 +1,115 @@
+//! The endpoints of the worker handler and of the pod handler.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, StatusCode, Uri};
+use axum::routing::{delete, get, post};
+
+use super::super::endpoint::{Body, Endpoint, endpoint};
+use super::super::problem::Problem;
+use super::super::workers::{Joined, RegisteredWorker};
+use super::{Answer, Done, Gate, OPERATOR, Shared, TENANT, running, uid};
+use crate::evidence::request::{Request, SignatureHeaders};
+use crate::verifier::PodStatus;
+
+/// The worker handler.
+pub fn worker_handler() -> Vec<Endpoint<Arc<Gate>>> {
+    vec![
+        endpoint!("POST" "/v1/registrations", OPERATOR, "Registers a worker that joined.",
+            Body::Json("name and address") => Body::Json("id and name"), post(register)),
+        endpoint!("POST" "/v1/registrations/{name}/rotate", OPERATOR,
+            "Gives a registered agent a new certificate for the same keys.",
+            Body::None => Body::None, post(rotate)),
+        endpoint!("DELETE" "/v1/registrations/{name}", OPERATOR, "Removes a worker that left.",
+            Body::None => Body::None, delete(unregister)),
+    ]
+}
+
+/// The pod handler. Its requests carry a signature of the tenant (RFC 9421) besides.
+pub fn pod_handler() -> Vec<Endpoint<Arc<Gate>>> {
+    vec![
+        endpoint!("POST" "/v1/tenants/{tenant}/pods/{uid}/attest", TENANT,
+            "Attests a tenant's own pod; signed by the tenant.",
+            Body::None => Body::Json("the pod and the trust in it"), post(tenant_attest)),
+        endpoint!("GET" "/v1/tenants/{tenant}/pods/{uid}", TENANT,
+            "A tenant's own pod and the trust in it; signed by the tenant.",
+            Body::None => Body::Json("the pod and the trust in it"), get(tenant_status)),
+    ]
+}
+
+async fn register(State(gate): Shared, Json(joined): Json<Joined>) -> Answer<RegisteredWorker> {
+    Ok(Json(
+        running(gate.workers.as_ref())?.register(&joined).await?,
+    ))
+}
+
+async fn rotate(State(gate): Shared, Path(name): Path<String>) -> Done {
+    running(gate.workers.as_ref())?.rotate(&name).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+async fn unregister(State(gate): Shared, Path(name): Path<String>) -> Done {
+    running(gate.workers.as_ref())?.remove(&name).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+fn signature(headers: &HeaderMap) -> Result<SignatureHeaders, Problem> {
+    let text = |name: &str| {
+        headers
+            .get(name)
+            .and_then(|value| value.to_str().ok())
+            .map(str::to_owned)
+            .ok_or_else(|| {
+                let detail = format!("the request is not signed: `{name}` is missing");
+                Problem::new(StatusCode::UNAUTHORIZED, detail)
+            })
+    };
+    Ok(SignatureHeaders {
+        content_digest: text("content-digest")?,
+        signature_input: text("signature-input")?,
+        signature: text("signature")?,
+    })
+}
+
+fn target(uri: &Uri) -> &str {
+    uri.path_and_query().map_or("/", |target| target.as_str())
+}
+
+async fn tenant_attest(
+    State(gate): Shared,
+    Path((tenant, id)): Path<(String, String)>,
+    uri: Uri,
+    headers: HeaderMap,
+    body: axum::body::Bytes,
+) -> Answer<PodStatus> {
+    let request = Request {
+        method: "POST",
+        target: target(&uri),
+        body: &body,
+    };
+    let pods = running(gate.pods.as_ref())?;
+    let signed = signature(&headers)?;
+    Ok(Json(
+        pods.attest(&tenant, uid(&id)?, request, &signed).await?,
+    ))
+}
+
+async fn tenant_status(
+    State(gate): Shared,
+    Path((tenant, id)): Path<(String, String)>,
+    uri: Uri,
+    headers: HeaderMap,
+) -> Answer<PodStatus> {
+    let request = Request {
+        method: "GET",
+        target: target(&uri),
+        body: &[],
+    };
+    let pods = running(gate.pods.as_ref())?;
+    let signed = signature(&headers)?;
+    Ok(Json(
+        pods.status(&tenant, uid(&id)?, request, &signed).await?,
+    ))
+}

@@ -1,0 +1,131 @@
+//! Every endpoint of the gate, role by role.
+
+mod handlers;
+mod reference;
+mod registrar;
+mod verifier;
+
+pub use handlers::{pod_handler, worker_handler};
+pub use reference::reference;
+pub use registrar::registrar;
+pub use verifier::verifier;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::get;
+
+use super::endpoint::{Body, Endpoint, endpoint};
+use super::metrics::Metrics;
+use super::pods::PodHandler;
+use super::problem::Problem;
+use super::registrar::LocalRegistrar;
+use super::verify::Verifier;
+use super::workers::WorkerHandler;
+use crate::clock::Clock;
+use crate::evidence::jws::TokenKey;
+use crate::ima::PodUid;
+use crate::net::Role;
+use crate::reference::ReferenceStore;
+use crate::verifier::Trust;
+
+/// The components that run in this process.
+pub struct Gate {
+    /// The registrar.
+    pub registrar: Option<Arc<LocalRegistrar>>,
+    /// The reference values.
+    pub references: Option<Arc<ReferenceStore>>,
+    /// The folder of public keys whose signed reference values are taken.
+    pub reference_keys: PathBuf,
+    /// The key that signs reference values for other places.
+    pub reference_signer: TokenKey,
+    /// The verifier.
+    pub verifier: Option<Arc<Verifier>>,
+    /// The worker handler.
+    pub workers: Option<Arc<WorkerHandler>>,
+    /// The pod handler.
+    pub pods: Option<PodHandler>,
+    /// What is counted.
+    pub metrics: Arc<Metrics>,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    /// The OpenAPI document.
+    pub document: serde_json::Value,
+}
+
+type Shared = State<Arc<Gate>>;
+type Answer<T> = Result<Json<T>, Problem>;
+type Done = Result<StatusCode, Problem>;
+
+fn running<T>(component: Option<&T>) -> Result<&T, Problem> {
+    component.ok_or_else(|| Problem::not_found("this component runs elsewhere"))
+}
+
+fn uid(text: &str) -> Result<PodUid, Problem> {
+    PodUid::parse(text.as_bytes()).ok_or_else(|| Problem::bad(format!("`{text}` is no UID")))
+}
+
+const OPERATOR: &[Role] = &[Role::Operator];
+const HANDLER: &[Role] = &[Role::WorkerHandler];
+const READ_WORKERS: &[Role] = &[Role::Operator, Role::WorkerHandler, Role::Verifier];
+const READ_TENANTS: &[Role] = &[Role::Operator, Role::PodHandler];
+const READ_VALUES: &[Role] = &[Role::Operator, Role::Verifier, Role::WorkerHandler];
+const ASK_VERIFIER: &[Role] = &[Role::Operator, Role::PodHandler];
+const TENANT: &[Role] = &[Role::Tenant];
+
+/// What every process has: health, metrics, and this document.
+pub fn common() -> Vec<Endpoint<Arc<Gate>>> {
+    vec![
+        endpoint!("GET" "/healthz", &[], "Whether the process is alive.",
+            Body::None => Body::Text("ok"), get(|| async { "ok\n" })),
+        endpoint!("GET" "/readyz", &[], "Whether its databases answer.",
+            Body::None => Body::Text("ready"), get(ready)),
+        endpoint!("GET" "/metrics", OPERATOR, "Counters and timings for Prometheus.",
+            Body::None => Body::Text("metrics"), get(metrics)),
+        endpoint!("GET" "/openapi.json", &[], "This document.",
+            Body::None => Body::Json("an OpenAPI 3.1 document"), get(document)),
+    ]
+}
+
+async fn ready(State(gate): Shared) -> Result<&'static str, Problem> {
+    if let Some(verifier) = &gate.verifier {
+        verifier.store().workers()?;
+    }
+    if let Some(registrar) = &gate.registrar {
+        registrar.inner().manufacturers()?;
+    }
+    if let Some(references) = &gate.references {
+        references.generation()?;
+    }
+    Ok("ready\n")
+}
+
+async fn metrics(State(gate): Shared) -> Result<Response, Problem> {
+    let mut gauges = Vec::new();
+    if let Some(verifier) = &gate.verifier {
+        let mut count: BTreeMap<(&str, Trust), u64> = BTreeMap::new();
+        for worker in verifier.workers()? {
+            *count.entry(("workers", worker.trust)).or_default() += 1;
+        }
+        for pod in verifier.pods(None)? {
+            *count.entry(("pods", pod.trust)).or_default() += 1;
+        }
+        gauges.extend(
+            count
+                .into_iter()
+                .map(|((name, trust), number)| (name, trust.name(), number)),
+        );
+    }
+    let text = gate.metrics.render(&gauges);
+    let kind = "text/plain; version=0.0.4; charset=utf-8";
+    Ok(([(header::CONTENT_TYPE, kind)], text).into_response())
+}
+
+async fn document(State(gate): Shared) -> Json<serde_json::Value> {
+    Json(gate.document.clone())
+}

@@ -1,0 +1,181 @@
+//! The endpoints of the reference values.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use axum::routing::{delete, get, post, put};
+
+use super::super::endpoint::{Body, Endpoint, endpoint};
+use super::super::problem::Problem;
+use super::{Answer, Done, Gate, OPERATOR, READ_VALUES, Shared, running};
+use crate::evidence::jws::{TrustedKeys, public_key_from_pem};
+use crate::reference::{
+    FileSet, HostReference, ImageReference, ImportError, Kind, OsReference, PathText,
+    ReferenceValues, RuntimeReference, export, import,
+};
+
+/// The reference values.
+pub fn reference() -> Vec<Endpoint<Arc<Gate>>> {
+    vec![
+        endpoint!("GET" "/v1/reference", READ_VALUES, "All reference values.",
+            Body::None => Body::Json("operating systems, images, runtimes and hosts"), get(values)),
+        endpoint!("GET" "/v1/reference/generation", READ_VALUES,
+            "A number that changes with every change of the values.",
+            Body::None => Body::Json("the number"), get(generation)),
+        endpoint!("GET" "/v1/reference/export", OPERATOR,
+            "All reference values, signed with this component's key.",
+            Body::None => Body::Text("a signed token (JWS)"), get(signed_values)),
+        endpoint!("POST" "/v1/reference/import", OPERATOR,
+            "Replaces everything by signed values that are newer than the last import, if their signer's \
+             public key is in the installation's folder `reference-keys`.",
+            Body::Text("a signed token (JWS)") => Body::None, post(import_values)),
+        endpoint!("PUT" "/v1/reference/os/{name}", OPERATOR,
+            "Sets the accepted boot aggregates of an operating system.",
+            Body::Json("boot_aggregates") => Body::None, put(put_os)),
+        endpoint!("PUT" "/v1/reference/images/{name}", OPERATOR,
+            "Sets digests and files of an image.",
+            Body::Json("digests and files") => Body::None, put(put_image)),
+        endpoint!("DELETE" "/v1/reference/os/{name}", OPERATOR, "Removes an operating system.",
+            Body::None => Body::None, delete(remove_os)),
+        endpoint!("DELETE" "/v1/reference/images/{name}", OPERATOR, "Removes an image.",
+            Body::None => Body::None, delete(remove_image)),
+        endpoint!("DELETE" "/v1/reference/runtimes/{name}", OPERATOR,
+            "Removes a container runtime.",
+            Body::None => Body::None, delete(remove_runtime)),
+        endpoint!("DELETE" "/v1/reference/hosts/{name}", OPERATOR, "Removes a root file system.",
+            Body::None => Body::None, delete(remove_host)),
+        endpoint!("POST" "/v1/reference/images/{name}/files", OPERATOR,
+            "Adds files to an image.",
+            Body::Json("files with their digests") => Body::None, post(add_files)),
+        endpoint!("DELETE" "/v1/reference/images/{name}/files", OPERATOR,
+            "Removes files of an image.",
+            Body::Json("a list of paths") => Body::None, delete(remove_files)),
+        endpoint!("PUT" "/v1/reference/runtimes/{name}", OPERATOR,
+            "Sets the files of a container runtime.",
+            Body::Json("files") => Body::None, put(put_runtime)),
+        endpoint!("PUT" "/v1/reference/hosts/{name}", OPERATOR,
+            "Sets the files of a worker's root file system.",
+            Body::Json("files") => Body::None, put(put_host)),
+    ]
+}
+
+async fn values(State(gate): Shared) -> Answer<ReferenceValues> {
+    Ok(Json(running(gate.references.as_ref())?.values()?))
+}
+
+async fn generation(State(gate): Shared) -> Answer<u64> {
+    Ok(Json(running(gate.references.as_ref())?.generation()?))
+}
+
+async fn signed_values(State(gate): Shared) -> Result<String, Problem> {
+    let store = running(gate.references.as_ref())?;
+    let values = store.values()?;
+    // Every change counts up, so that what is exported later is newer.
+    let sequence = store.generation()?;
+    export(&values, sequence, &gate.reference_signer, gate.clock.now()).map_err(Problem::internal)
+}
+
+async fn import_values(State(gate): Shared, token: String) -> Done {
+    let store = running(gate.references.as_ref())?;
+    let keys = trusted_keys(&gate.reference_keys)?;
+    let imported = import(&token, &keys, store.imported()?).map_err(|error| match error {
+        ImportError::Rollback { .. } => Problem::new(StatusCode::CONFLICT, error),
+        ImportError::Token(_) => Problem::forbidden(error),
+    })?;
+    store.replace_all(&imported)?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// The public keys in a folder, each in a PEM file; none if there is no such folder.
+fn trusted_keys(folder: &std::path::Path) -> Result<TrustedKeys, Problem> {
+    let mut keys = TrustedKeys::new();
+    let Ok(files) = std::fs::read_dir(folder) else {
+        return Ok(keys);
+    };
+    for file in files {
+        let path = file.map_err(Problem::internal)?.path();
+        let wrong = |error: &dyn std::fmt::Display| {
+            Problem::internal(format!("`{}`: {error}", path.display()))
+        };
+        let pem = std::fs::read_to_string(&path).map_err(|error| wrong(&error))?;
+        keys = keys.with(public_key_from_pem(&pem).map_err(|error| wrong(&error))?);
+    }
+    Ok(keys)
+}
+
+async fn put_os(
+    State(gate): Shared,
+    Path(name): Path<String>,
+    Json(value): Json<OsReference>,
+) -> Done {
+    running(gate.references.as_ref())?.put_os(&name, &value)?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+async fn put_image(
+    State(gate): Shared,
+    Path(name): Path<String>,
+    Json(value): Json<ImageReference>,
+) -> Done {
+    running(gate.references.as_ref())?.put_image(&name, &value)?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+async fn add_files(
+    State(gate): Shared,
+    Path(name): Path<String>,
+    Json(files): Json<FileSet>,
+) -> Done {
+    running(gate.references.as_ref())?.add_image_files(&name, &files)?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+async fn remove_files(
+    State(gate): Shared,
+    Path(name): Path<String>,
+    Json(paths): Json<Vec<PathText>>,
+) -> Done {
+    running(gate.references.as_ref())?.remove_image_files(&name, &paths)?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+async fn put_runtime(
+    State(gate): Shared,
+    Path(name): Path<String>,
+    Json(value): Json<RuntimeReference>,
+) -> Done {
+    running(gate.references.as_ref())?.put_runtime(&name, &value)?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+async fn put_host(
+    State(gate): Shared,
+    Path(name): Path<String>,
+    Json(value): Json<HostReference>,
+) -> Done {
+    running(gate.references.as_ref())?.put_host(&name, &value)?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+fn remove_value(gate: &Gate, kind: Kind, name: &str) -> Done {
+    running(gate.references.as_ref())?.remove(kind, name)?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+async fn remove_os(State(gate): Shared, Path(name): Path<String>) -> Done {
+    remove_value(&gate, Kind::Os, &name)
+}
+
+async fn remove_image(State(gate): Shared, Path(name): Path<String>) -> Done {
+    remove_value(&gate, Kind::Image, &name)
+}
+
+async fn remove_runtime(State(gate): Shared, Path(name): Path<String>) -> Done {
+    remove_value(&gate, Kind::Runtime, &name)
+}
+
+async fn remove_host(State(gate): Shared, Path(name): Path<String>) -> Done {
+    remove_value(&gate, Kind::Host, &name)
+}

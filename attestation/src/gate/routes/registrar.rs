@@ -1,0 +1,150 @@
+//! The registrar's endpoints.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use axum::routing::{delete, get, post};
+
+use super::super::access::{TenantRecord, WorkerRecord};
+use super::super::endpoint::{Body, Endpoint, endpoint};
+use super::{Answer, Done, Gate, HANDLER, OPERATOR, READ_TENANTS, READ_WORKERS, Shared, running};
+use crate::registrar::Manufacturer;
+use crate::registrar::api::{AddCertificate, AddRevocationList, CreateManufacturer, CreateTenant};
+use crate::tpm::Endorsement;
+
+/// The registrar.
+pub fn registrar() -> Vec<Endpoint<Arc<Gate>>> {
+    vec![
+        endpoint!("POST" "/v1/tenants", OPERATOR, "Enrols a tenant with its public key.",
+            Body::Json("name and public_key (P-256, PEM)") => Body::Json("the tenant"),
+            post(create_tenant)),
+        endpoint!("GET" "/v1/tenants", READ_TENANTS, "All tenants.",
+            Body::None => Body::Json("a list of tenants"), get(tenants)),
+        endpoint!("GET" "/v1/tenants/{name}", READ_TENANTS, "A tenant.",
+            Body::None => Body::Json("the tenant"), get(tenant)),
+        endpoint!("DELETE" "/v1/tenants/{name}", OPERATOR, "Removes a tenant.",
+            Body::None => Body::None, delete(remove_tenant)),
+        endpoint!("POST" "/v1/workers", HANDLER, "Stores a worker that proved itself.",
+            Body::Json("the worker's record") => Body::None, post(store_worker)),
+        endpoint!("GET" "/v1/workers", READ_WORKERS, "All registered workers.",
+            Body::None => Body::Json("a list of the workers' records"), get(workers)),
+        endpoint!("GET" "/v1/workers/{name}", READ_WORKERS, "A registered worker.",
+            Body::None => Body::Json("the worker's record"), get(worker)),
+        endpoint!("DELETE" "/v1/workers/{name}", HANDLER, "Removes a worker.",
+            Body::None => Body::None, delete(remove_worker)),
+        endpoint!("POST" "/v1/endorsement-keys/validate", HANDLER,
+            "Validates an endorsement key up to a manufacturer's root.",
+            Body::Json("the endorsement key with certificate and chain") => Body::None,
+            post(validate)),
+        endpoint!("POST" "/v1/manufacturers", OPERATOR, "Adds a manufacturer of TPMs.",
+            Body::Json("id (such as id:49465800) and name") => Body::Json("the manufacturer"),
+            post(add_manufacturer)),
+        endpoint!("GET" "/v1/manufacturers", OPERATOR, "All manufacturers.",
+            Body::None => Body::Json("a list of manufacturers"), get(manufacturers)),
+        endpoint!("DELETE" "/v1/manufacturers/{id}", OPERATOR,
+            "Removes a manufacturer and its certificates.",
+            Body::None => Body::None, delete(remove_manufacturer)),
+        endpoint!("POST" "/v1/manufacturers/{id}/certificates", OPERATOR,
+            "Adds a root or intermediate certificate.",
+            Body::Json("kind (root or intermediate) and certificate (PEM)") => Body::Json("how many"),
+            post(add_certificate)),
+        endpoint!("POST" "/v1/manufacturers/{id}/revocation-lists", OPERATOR,
+            "Adds a revocation list of a manufacturer.",
+            Body::Json("revocation_list (PEM)") => Body::Json("the digest it is known by"),
+            post(add_revocation_list)),
+        endpoint!("DELETE" "/v1/revocation-lists/{digest}", OPERATOR,
+            "Removes a revocation list, when a newer one has taken its place.",
+            Body::None => Body::None, delete(remove_revocation_list)),
+    ]
+}
+
+async fn create_tenant(State(gate): Shared, Json(new): Json<CreateTenant>) -> Answer<TenantRecord> {
+    Ok(Json(running(gate.registrar.as_ref())?.enrol(&new)?))
+}
+
+async fn tenants(State(gate): Shared) -> Answer<Vec<TenantRecord>> {
+    Ok(Json(running(gate.registrar.as_ref())?.tenants()?))
+}
+
+async fn tenant(State(gate): Shared, Path(name): Path<String>) -> Answer<TenantRecord> {
+    Ok(Json(running(gate.registrar.as_ref())?.tenant(&name)?))
+}
+
+async fn remove_tenant(State(gate): Shared, Path(name): Path<String>) -> Done {
+    let registrar = running(gate.registrar.as_ref())?;
+    registrar
+        .inner()
+        .delete_tenant(registrar.tenant(&name)?.id)?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+async fn store_worker(State(gate): Shared, Json(record): Json<WorkerRecord>) -> Done {
+    running(gate.registrar.as_ref())?.store_worker(&record)?;
+    Ok(StatusCode::CREATED)
+}
+
+async fn workers(State(gate): Shared) -> Answer<Vec<WorkerRecord>> {
+    Ok(Json(running(gate.registrar.as_ref())?.workers()?))
+}
+
+async fn worker(State(gate): Shared, Path(name): Path<String>) -> Answer<WorkerRecord> {
+    Ok(Json(running(gate.registrar.as_ref())?.worker(&name)?))
+}
+
+async fn remove_worker(State(gate): Shared, Path(name): Path<String>) -> Done {
+    running(gate.registrar.as_ref())?.remove_worker(&name)?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+async fn validate(State(gate): Shared, Json(endorsement): Json<Endorsement>) -> Done {
+    running(gate.registrar.as_ref())?.check_endorsement(&endorsement)?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+async fn add_manufacturer(
+    State(gate): Shared,
+    Json(new): Json<CreateManufacturer>,
+) -> Answer<Manufacturer> {
+    let registrar = running(gate.registrar.as_ref())?.inner();
+    Ok(Json(registrar.create_manufacturer(&new.id, &new.name)?))
+}
+
+async fn manufacturers(State(gate): Shared) -> Answer<Vec<Manufacturer>> {
+    Ok(Json(
+        running(gate.registrar.as_ref())?.inner().manufacturers()?,
+    ))
+}
+
+async fn remove_manufacturer(State(gate): Shared, Path(id): Path<String>) -> Done {
+    running(gate.registrar.as_ref())?
+        .inner()
+        .delete_manufacturer(&id)?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+async fn add_certificate(
+    State(gate): Shared,
+    Path(id): Path<String>,
+    Json(new): Json<AddCertificate>,
+) -> Answer<usize> {
+    let registrar = running(gate.registrar.as_ref())?.inner();
+    Ok(Json(registrar.add_certificates_pem(&id, &new)?))
+}
+
+async fn add_revocation_list(
+    State(gate): Shared,
+    Path(id): Path<String>,
+    Json(new): Json<AddRevocationList>,
+) -> Answer<String> {
+    let registrar = running(gate.registrar.as_ref())?.inner();
+    Ok(Json(registrar.add_revocation_list_pem(&id, &new)?))
+}
+
+async fn remove_revocation_list(State(gate): Shared, Path(digest): Path<String>) -> Done {
+    running(gate.registrar.as_ref())?
+        .inner()
+        .delete_revocation_list(&digest)?;
+    Ok(StatusCode::NO_CONTENT)
+}
