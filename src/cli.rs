@@ -30,6 +30,9 @@ pub(crate) enum Command {
     /// Run the gate that admits attested pods only, and manage its keys
     #[cfg(feature = "gate")]
     Gate(locus_attestation::cli::GateArgs),
+    /// Run the agent of a worker (the program `locus-agent`)
+    #[cfg(feature = "gate")]
+    Agent(locus_attestation::cli::AgentLauncher),
     /// Make, compare, sign and check reference values
     #[cfg(feature = "gate")]
     Reference(locus_attestation::cli::ReferenceArgs),

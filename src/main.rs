@@ -38,6 +38,8 @@ fn main() -> ExitCode {
         #[cfg(feature = "gate")]
         Command::Gate(args) => ended(args.run()),
         #[cfg(feature = "gate")]
+        Command::Agent(args) => ended(args.run()),
+        #[cfg(feature = "gate")]
         Command::Reference(args) => match args.run() {
             Ok(false) => Exit::Clean,
             Ok(true) => Exit::Findings,

@@ -1,5 +1,10 @@
 //! Entry points for the command line: `locus gate`, `locus attest`, and the agent's own program.
 
+use std::ffi::OsString;
+use std::os::unix::process::CommandExt as _;
+use std::path::PathBuf;
+use std::process::Command;
+
 use clap::{Args, Subcommand, ValueEnum};
 use tracing_subscriber::EnvFilter;
 
@@ -30,6 +35,41 @@ impl AttestArgs {
             AttestCommand::Demo(demo) => demo.run(),
         }
     }
+}
+
+/// Run the agent, which is a program of its own: only it links the TPM library.
+#[derive(Args, Clone, Debug)]
+#[command(disable_help_flag = true)]
+pub struct AgentLauncher {
+    /// What to pass on to `locus-agent`; see `locus agent --help`.
+    #[arg(
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "ARGUMENTS"
+    )]
+    arguments: Vec<OsString>,
+}
+
+impl AgentLauncher {
+    /// Becomes the agent; returns only if that fails.
+    pub fn run(self) -> Result<(), DemoError> {
+        let program = find_agent()?;
+        let error = Command::new(program).args(self.arguments).exec();
+        Err(DemoError::Agent(error.to_string()))
+    }
+}
+
+/// The agent's program: beside this one, or on the search path.
+pub(crate) fn find_agent() -> Result<PathBuf, DemoError> {
+    let beside = std::env::current_exe()?.with_file_name("locus-agent");
+    if beside.is_file() {
+        return Ok(beside);
+    }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path)
+        .map(|folder| folder.join("locus-agent"))
+        .find(|candidate| candidate.is_file())
+        .ok_or_else(|| DemoError::Agent("neither beside `locus` nor on the path".to_owned()))
 }
 
 /// How logs are written.

@@ -165,3 +165,72 @@ fn what_was_acknowledged_survives_a_crash() {
         assert!(cut.workers().unwrap().len() <= 1);
     }
 }
+
+/// Registers workers one after the other and says so after each; in a process of its own, until killed.
+#[test]
+fn registers_until_killed() {
+    use std::io::Write as _;
+    let own = tempfile::tempdir().unwrap();
+    let (folder, most) = match std::env::var_os(DOOMED) {
+        Some(folder) => (std::path::PathBuf::from(folder), u32::MAX),
+        None => (own.path().to_owned(), 3),
+    };
+    let registrar = Registrar::open(&folder.join("registrar.db")).unwrap();
+    let first = registrar.workers().unwrap().len() as u32;
+    for number in (first..).take(most as usize) {
+        let mut new = worker(&format!("w{number}"), 0);
+        new.ak_public = [vec![1; 4000], number.to_be_bytes().to_vec()].concat();
+        new.ek_public = [vec![2; 4000], number.to_be_bytes().to_vec()].concat();
+        registrar.put_worker(Uuid::new_v4(), new, NOW).unwrap();
+        println!("acknowledged {number}");
+        std::io::stdout().flush().unwrap();
+    }
+    assert_eq!(registrar.workers().unwrap().len(), 3);
+}
+
+const DOOMED: &str = "LOCUS_TEST_DOOMED";
+
+#[test]
+fn a_registrar_killed_in_a_transaction_loses_nothing_it_acknowledged() {
+    use std::io::{BufRead as _, BufReader};
+    use std::process::{Command, Stdio};
+    let folder = tempfile::tempdir().unwrap();
+    let mut known = 0;
+    for round in 0..8_u64 {
+        let mut process = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "registers_until_killed", "--nocapture"])
+            .env(DOOMED, folder.path())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(process.stdout.take().unwrap()).lines();
+        let acknowledged = |line: &str| line.rsplit_once("acknowledged ")?.1.parse::<usize>().ok();
+        let mut last = None;
+        while last.is_none_or(|last| last < known + 2) {
+            last = acknowledged(&lines.next().unwrap().unwrap()).or(last);
+        }
+        // Somewhere in the next transactions.
+        std::thread::sleep(std::time::Duration::from_micros(round * 700));
+        process.kill().unwrap();
+        process.wait().unwrap();
+        for line in lines.map_while(Result::ok) {
+            last = acknowledged(&line).or(last);
+        }
+        let registrar = Registrar::open(&folder.path().join("registrar.db")).unwrap();
+        let workers = registrar.workers().unwrap();
+        let numbers: std::collections::BTreeSet<usize> = workers
+            .iter()
+            .map(|worker| worker.with.name.strip_prefix('w').unwrap().parse().unwrap())
+            .collect();
+        // All that was acknowledged, and at most the one that was stored and not yet said.
+        let said = last.unwrap() + 1;
+        assert!((said..=said + 1).contains(&workers.len()), "round {round}");
+        assert_eq!(numbers, (0..workers.len()).collect());
+        for worker in &workers {
+            let number = worker.with.name.strip_prefix('w').unwrap();
+            let tail = number.parse::<u32>().unwrap().to_be_bytes();
+            assert!(worker.with.ak_public.ends_with(&tail), "half a worker");
+        }
+        known = workers.len();
+    }
+}

@@ -13,6 +13,7 @@ use uuid::Uuid;
 use super::kernel::{Kernel, cgroup_of};
 use super::swtpm::{Manufacturer, SoftwareTpm, SwtpmError};
 use crate::agent::args::operating_system;
+use crate::cli::find_agent;
 use crate::clock::SystemClock;
 use crate::digest::{Digest, HashAlg};
 use crate::gate::args::{enrol, init};
@@ -137,16 +138,7 @@ impl DemoArgs {
         if let Some(agent) = &self.agent {
             return Ok(agent.clone());
         }
-        let own = std::env::current_exe()?;
-        let beside = own.with_file_name("locus-agent");
-        if beside.is_file() {
-            return Ok(beside);
-        }
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        std::env::split_paths(&path)
-            .map(|folder| folder.join("locus-agent"))
-            .find(|candidate| candidate.is_file())
-            .ok_or_else(|| DemoError::Agent("neither beside `locus` nor on the path".to_owned()))
+        find_agent()
     }
 }
 

@@ -63,6 +63,11 @@ impl<'a> Entry<'a> {
         self.claimed
     }
 
+    /// The fields with their lengths, as they stand in the binary log.
+    pub fn data(&self) -> &'a [u8] {
+        self.data
+    }
+
     /// The name of its template.
     pub fn template_name(&self) -> &'a [u8] {
         self.name

@@ -4,7 +4,6 @@
 //! so that a loss of power leaves the state before it or after it.
 
 use std::path::Path;
-use std::time::Duration;
 
 use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
 use serde::{Deserialize, Serialize};
@@ -14,7 +13,10 @@ use super::appraise::Appraisal;
 use super::node::{Node, Pod};
 use crate::clock::Timestamp;
 use crate::ima::{Cursor, Ledger, PodUid};
+use crate::registrar::database::{self, DatabaseError};
 
+/// "LoVe": whose database it is.
+const APPLICATION: i32 = 0x4c6f_5665;
 /// The form of the tables; each migration leads from one to the next.
 const MIGRATIONS: &[&str] = &["
 CREATE TABLE worker (
@@ -51,8 +53,8 @@ const PARTS: i64 = 64;
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// The database.
-    #[error("the verifier's database: {0}")]
-    Database(#[from] rusqlite::Error),
+    #[error(transparent)]
+    Database(#[from] DatabaseError),
     /// What is in it.
     #[error("the verifier's database holds a {0} that cannot be read")]
     Content(&'static str),
@@ -67,9 +69,12 @@ pub enum StoreError {
     /// Another worker or pod has the name.
     #[error("{0}")]
     Conflict(String),
-    /// A database of a later version.
-    #[error("the verifier's database is of version {0}, newer than this program")]
-    TooNew(i64),
+}
+
+impl From<rusqlite::Error> for StoreError {
+    fn from(error: rusqlite::Error) -> Self {
+        StoreError::Database(error.into())
+    }
 }
 
 /// Whether something is trusted. Nothing is, until it was proven.
@@ -153,33 +158,13 @@ pub struct VerifierStore(Connection);
 impl VerifierStore {
     /// Opens or makes the database in a file.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
-        Self::prepare(Connection::open(path)?)
+        let connection = database::open(path, APPLICATION, MIGRATIONS)?;
+        Ok(VerifierStore(connection))
     }
 
     /// A database that is gone with the process.
     pub fn in_memory() -> Result<Self, StoreError> {
-        Self::prepare(Connection::open_in_memory()?)
-    }
-
-    fn prepare(mut connection: Connection) -> Result<Self, StoreError> {
-        connection.busy_timeout(Duration::from_secs(5))?;
-        connection.pragma_update(None, "journal_mode", "wal")?;
-        connection.pragma_update(None, "synchronous", "full")?;
-        connection.pragma_update(None, "foreign_keys", "on")?;
-        let version: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
-        let known = MIGRATIONS.len() as i64;
-        if version > known {
-            return Err(StoreError::TooNew(version));
-        }
-        let transaction = connection.transaction()?;
-        for migration in MIGRATIONS
-            .iter()
-            .skip(usize::try_from(version).unwrap_or(0))
-        {
-            transaction.execute_batch(migration)?;
-        }
-        transaction.pragma_update(None, "user_version", known)?;
-        transaction.commit()?;
+        let connection = database::open_in_memory(APPLICATION, MIGRATIONS)?;
         Ok(VerifierStore(connection))
     }
 

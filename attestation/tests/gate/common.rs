@@ -225,6 +225,10 @@ mod machine {
             )
         }
 
+        pub(crate) fn transport(&self) -> String {
+            self.0.lock().unwrap().transport()
+        }
+
         pub(crate) fn extend(&self, pcr: u8, digests: &[Digest]) {
             self.0.lock().unwrap().extend(pcr, digests).unwrap();
         }
@@ -508,12 +512,13 @@ impl World {
         answer
     }
 
-    async fn reference_values(&mut self) {
+    /// The boot of a software TPM is an accepted one of an operating system.
+    pub(crate) async fn accept_os(&self, os: &str) {
         let zeros = vec![Digest::zero(HashAlg::Sha256); 10];
         let aggregate = BootAggregate::over(HashAlg::Sha256, &zeros)
             .unwrap()
             .current;
-        let os = OS
+        let os = os
             .replace(' ', "%20")
             .replace('/', "%2F")
             .replace('(', "%28")
@@ -521,6 +526,10 @@ impl World {
         let boots = json!({ "boot_aggregates": [aggregate] });
         self.must(Method::PUT, &format!("/v1/reference/os/{os}"), boots)
             .await;
+    }
+
+    async fn reference_values(&mut self) {
+        self.accept_os(OS).await;
         let runtime =
             json!({ "files": { SHIM: [content("shim")], "/usr/bin/runc": [content("runc")] } });
         self.must(Method::PUT, "/v1/reference/runtimes/containerd", runtime)

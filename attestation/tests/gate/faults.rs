@@ -23,11 +23,14 @@ use tokio::net::TcpListener;
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
+/// What becomes of the n-th answer; nothing when the agent dies.
+type Change = dyn Fn(usize, Vec<u8>) -> Option<Vec<u8>> + Send + Sync;
+
 /// What happens to the n-th message that passes, before the agent sees it and after it answered.
 #[derive(Clone)]
 struct Fate {
     before: Arc<dyn Fn(usize) -> bool + Send + Sync>,
-    after: Arc<dyn Fn(usize, Vec<u8>) -> Option<Vec<u8>> + Send + Sync>,
+    after: Arc<Change>,
 }
 
 impl Fate {

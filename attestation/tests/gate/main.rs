@@ -10,6 +10,8 @@
     reason = "helpers of tests fail as tests do: by panicking"
 )]
 
+#[cfg(feature = "tpm")]
+mod agent_program;
 mod attacks;
 mod common;
 #[cfg(feature = "tpm")]

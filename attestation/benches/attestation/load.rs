@@ -1,0 +1,70 @@
+//! A thousand workers with 110 pods each: one quote per worker judges all its pods.
+
+use std::time::{Duration, Instant};
+
+use locus_attestation::clock::Timestamp;
+use locus_attestation::digest::HashAlg;
+use locus_attestation::evidence::Nonce;
+use locus_attestation::verifier::{
+    Node, Outcome, Pod, Policy, Trust, VerifierStore, appraise_pod, appraise_worker,
+};
+
+use super::machine::{Machine, whitelist};
+use super::{Limit, Report};
+
+const WORKERS: u64 = 1000;
+const PODS: u64 = 110;
+const FILES: usize = 10;
+
+pub(crate) fn run(report: &mut Report) {
+    let (list, policy) = (whitelist(FILES), Policy::default());
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = VerifierStore::open(&folder.path().join("verifier.db")).unwrap();
+    let now = Timestamp::from_secs(1_800_000_000);
+    let (mut appraised, mut committed) = (Duration::ZERO, Duration::ZERO);
+    let mut entries = 0;
+    for number in 0..WORKERS {
+        let mut machine = Machine::new(number, HashAlg::Sha1);
+        let pods: Vec<Pod> = (0..PODS).map(|pod| machine.pod(pod, FILES)).collect();
+        let worker = &machine.worker;
+        store
+            .admit(worker.id, &worker.name, "127.0.0.1:1", now)
+            .unwrap();
+        let node = Node::default();
+        let nonce = Nonce::from_bytes([2; 32]);
+        let request = node.request(worker.id, nonce, None, HashAlg::Sha256);
+        let bytes = machine.evidence(&request);
+        let worker = &machine.worker;
+        let begun = Instant::now();
+        let done = appraise_worker(worker, &node, &request, &bytes, &list, &policy).unwrap();
+        let accepted: Vec<_> = pods
+            .iter()
+            .map(|pod| appraise_pod(pod, &[], &node, &done, &list).unwrap())
+            .collect();
+        appraised += begun.elapsed();
+        assert_eq!(accepted.len(), pods.len());
+        entries += done.verified;
+        let outcomes: Vec<Outcome> = pods
+            .iter()
+            .map(|pod| Outcome {
+                uid: pod.uid,
+                trust: Trust::Trusted,
+                reason: "attested".to_owned(),
+                token: String::new(),
+            })
+            .collect();
+        let begun = Instant::now();
+        store
+            .commit(worker.id, None, &done, &outcomes, now)
+            .unwrap();
+        committed += begun.elapsed();
+    }
+    let pods = WORKERS * PODS;
+    report.time(
+        &format!("{WORKERS} workers, {PODS} pods each, {entries} entries, appraised"),
+        appraised,
+    );
+    let rate = pods as f64 / appraised.as_secs_f64();
+    report.figure("  pods per second and core", rate, Limit::None);
+    report.time("  committed, each worker durably", committed);
+}

@@ -1,0 +1,121 @@
+//! One pod's evidence: the first time with many entries, the second time with few.
+
+use std::hint::black_box;
+
+use locus_attestation::digest::{Digest, HashAlg};
+use locus_attestation::evidence::{Evidence, Nonce};
+use locus_attestation::ima::{Reader, Templates};
+use locus_attestation::protocol::EvidenceRequest;
+use locus_attestation::reference::Whitelist;
+use locus_attestation::tpm::Signature;
+use locus_attestation::verifier::{
+    Appraisal, Node, Pod, PodTerms, Policy, appraise_pod, appraise_worker,
+};
+
+use super::machine::{Machine, content, whitelist};
+use super::{Limit, Report, best, ratio};
+
+const ENTRIES: usize = 10_000;
+const NEW: usize = 10;
+const RUNS: u32 = 40;
+
+pub(crate) fn run(report: &mut Report) {
+    // The log every kernel has, with SHA-1 template hashes, and that of newer kernels for the bank.
+    for column in [HashAlg::Sha1, HashAlg::Sha256] {
+        first(report, column);
+    }
+    again(report);
+}
+
+fn judge(
+    machine: &Machine,
+    pod: &Pod,
+    node: &Node,
+    (request, bytes): (&EvidenceRequest, &[u8]),
+    list: &Whitelist,
+) -> (Appraisal, PodTerms) {
+    let policy = Policy::default();
+    let done = appraise_worker(&machine.worker, node, request, bytes, list, &policy).unwrap();
+    let terms = appraise_pod(pod, &[], node, &done, list).unwrap();
+    (done, terms)
+}
+
+fn request(machine: &Machine, node: &Node, pod: &Pod) -> EvidenceRequest {
+    let nonce = Nonce::from_bytes([1; 32]);
+    node.request(machine.worker.id, nonce, Some(pod), HashAlg::Sha256)
+}
+
+fn first(report: &mut Report, column: HashAlg) {
+    let list = whitelist(ENTRIES);
+    let mut machine = Machine::new(1, column);
+    let pod = machine.pod(0, ENTRIES);
+    let node = Node::default();
+    let request = request(&machine, &node, &pod);
+    let bytes = machine.evidence(&request);
+    let floor = hashes_and_signature(&machine, &bytes, column);
+    let floor = best(RUNS, floor);
+    let whole = best(RUNS, || {
+        black_box(judge(&machine, &pod, &node, (&request, &bytes), &list));
+    });
+    report.time(
+        &format!("one pod, {ENTRIES} entries, {column} template hashes"),
+        whole,
+    );
+    report.time("  the hashes and the signature alone", floor);
+    report.figure("  ratio", ratio(whole, floor), Limit::AtMost(1.5));
+}
+
+/// What no verifier can do without: the template hash that the log claims, the one of the bank if that is
+/// another, the extension of the bank, for each entry; and one signature.
+fn hashes_and_signature<'a>(
+    machine: &'a Machine,
+    bytes: &'a [u8],
+    column: HashAlg,
+) -> impl FnMut() + 'a {
+    let evidence = Evidence::decode(bytes).unwrap();
+    let templates = Templates::default();
+    let entries: Vec<Vec<u8>> = Reader::new(evidence.log, column, &templates)
+        .map(|entry| entry.unwrap().data().to_vec())
+        .collect();
+    let signature = Signature::parse(&evidence.quote.signature).unwrap();
+    let attest = evidence.quote.attest.clone();
+    move || {
+        machine.worker.ak.verify(&attest, &signature).unwrap();
+        let mut value = Digest::zero(HashAlg::Sha256);
+        for data in &entries {
+            if column != HashAlg::Sha256 {
+                black_box(column.hash(&[data]));
+            }
+            let template = HashAlg::Sha256.hash(&[data]);
+            value = value.extend(template.as_bytes());
+        }
+        black_box(value);
+    }
+}
+
+/// A node that has shown many entries, and one that has shown few: new entries cost the same on both.
+fn again(report: &mut Report) {
+    let list = whitelist(ENTRIES);
+    let mut took = Vec::new();
+    for known in [ENTRIES, NEW] {
+        let mut machine = Machine::new(2, HashAlg::Sha1);
+        let pod = machine.pod(0, known);
+        let mut node = Node::default();
+        let before = request(&machine, &node, &pod);
+        let bytes = machine.evidence(&before);
+        let (done, terms) = judge(&machine, &pod, &node, (&before, &bytes), &list);
+        done.apply(&mut node, [terms]);
+        for number in 0..NEW {
+            let name = format!("/usr/bin/{number}");
+            machine.measure("/system.slice/ssh.service", content(&name), &name);
+        }
+        let request = request(&machine, &node, &pod);
+        let bytes = machine.evidence(&request);
+        let second = best(RUNS * 10, || {
+            black_box(judge(&machine, &pod, &node, (&request, &bytes), &list));
+        });
+        report.time(&format!("{NEW} new entries after {known}"), second);
+        took.push(second);
+    }
+    report.figure("  ratio", ratio(took[0], took[1]), Limit::AtMost(1.5));
+}
