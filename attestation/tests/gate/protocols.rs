@@ -190,3 +190,115 @@ async fn health_metrics_and_the_document_are_served() {
         assert!(paths.contains_key(path), "{path}");
     }
 }
+
+/// A pod keeps its owner and its place; what it consists of may be completed, and is judged anew then.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_pod_described_anew_is_not_trusted_for_what_it_was() {
+    let world = World::new().await;
+    let mut worker = world.registered("worker").await;
+    let pod = world.healthy_pod(&mut worker, "redis").await;
+    assert_eq!(world.attest(&pod).await.0, StatusCode::OK);
+    let declare = |pod: &Pod| {
+        let body = serde_json::to_value(pod).unwrap();
+        let operator = world.operator();
+        async move {
+            ask(&operator, Method::POST, "/v1/verifier/pods", body)
+                .await
+                .0
+        }
+    };
+    let mut stolen = pod.clone();
+    stolen.tenant = uuid::Uuid::new_v4();
+    let mut moved = pod.clone();
+    moved.worker = "elsewhere".to_owned();
+    for other in [stolen, moved] {
+        assert_eq!(declare(&other).await, StatusCode::CONFLICT);
+    }
+    assert_eq!(declare(&pod).await, StatusCode::OK);
+    assert_eq!(world.status(&pod).trust, Trust::Trusted, "nothing new");
+    let mut more = pod.clone();
+    more.containers
+        .push(locus_attestation::verifier::PodContainer {
+            name: "debug".to_owned(),
+            image: "unknown".to_owned(),
+            digest: content("image of nobody"),
+            id: None,
+        });
+    assert_eq!(declare(&more).await, StatusCode::OK);
+    assert_eq!(world.status(&pod).trust, Trust::Unknown);
+    assert!(world.status(&pod).token.is_empty());
+    world.refused(&pod, "pod-untrusted").await;
+    assert_eq!(declare(&pod).await, StatusCode::OK);
+    assert_eq!(
+        world.status(&pod).trust,
+        Trust::Untrusted,
+        "stays condemned"
+    );
+    let (status, answer) = world.attest(&pod).await;
+    assert_eq!(status, StatusCode::OK, "until it is attested: {answer}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_pod_that_is_gone_is_forgotten() {
+    let world = World::new().await;
+    let mut worker = world.registered("worker").await;
+    let gone = world.healthy_pod(&mut worker, "gone").await;
+    let stays = world.healthy_pod(&mut worker, "stays").await;
+    assert_eq!(world.attest(&gone).await.0, StatusCode::OK);
+    let path = format!("/v1/verifier/pods/{}", gone.uid);
+    for expected in [StatusCode::NO_CONTENT, StatusCode::NOT_FOUND] {
+        let (status, _) = world.operate(Method::DELETE, &path, Value::Null).await;
+        assert_eq!(status, expected);
+    }
+    let verifier = world.gate.as_ref().unwrap().verifier.clone().unwrap();
+    let id = verifier.store().worker("worker").unwrap().id;
+    let ledger = verifier.store().node(id).unwrap().ledger;
+    assert!(ledger.subjects_of_pod(gone.uid, &[]).is_empty());
+    assert!(!ledger.subjects_of_pod(stays.uid, &[]).is_empty());
+    let (status, answer) = world.attest(&stays).await;
+    assert_eq!(status, StatusCode::OK, "{answer}");
+}
+
+/// What was accepted is judged anew when the reference values change.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_withdrawn_reference_value_counts_at_the_next_attestation() {
+    let world = World::new().await;
+    let mut worker = world.registered("worker").await;
+    let pod = world.healthy_pod(&mut worker, "redis").await;
+    assert_eq!(world.attest(&pod).await.0, StatusCode::OK);
+    let path = "/v1/reference/images/redis/files";
+    let files = serde_json::json!(["/usr/bin/redis"]);
+    let (status, answer) = world.operate(Method::DELETE, path, files).await;
+    assert_eq!(status, StatusCode::NO_CONTENT, "{answer}");
+    let reason = world.refused(&pod, "pod-untrusted").await;
+    assert!(reason.contains("/usr/bin/redis"), "{reason}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn hosts_are_held_to_reference_values_where_wanted() {
+    let mut world = World::new().await;
+    let mut worker = world.registered("worker").await;
+    let pod = world.healthy_pod(&mut worker, "redis").await;
+    let group = "/system.slice/ssh.service";
+    worker.measure(
+        "/usr/sbin/sshd:swapper/0",
+        group,
+        content("sshd"),
+        "/usr/sbin/sshd",
+    );
+    assert_eq!(world.attest(&pod).await.0, StatusCode::OK);
+    world.gate.take().unwrap().stop().await;
+    world
+        .start_gate_as(|config| config.policy.check_hosts = true)
+        .await;
+    let host = serde_json::json!({ "files": { "/usr/sbin/sshd": [content("sshd")] } });
+    let (status, _) = world
+        .operate(Method::PUT, "/v1/reference/hosts/debian", host)
+        .await;
+    assert_eq!(status, StatusCode::NO_CONTENT);
+    let (status, answer) = world.attest(&pod).await;
+    assert_eq!(status, StatusCode::OK, "{answer}");
+    worker.measure("/tmp/kit:swapper/0", group, content("kit"), "/tmp/kit");
+    let reason = world.refused(&pod, "worker-untrusted").await;
+    assert!(reason.contains("/tmp/kit"), "{reason}");
+}
