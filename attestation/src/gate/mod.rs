@@ -10,13 +10,15 @@ pub mod registrar;
 pub mod routes;
 pub mod schedule;
 pub mod serve;
+pub mod standing;
 pub mod verify;
 pub mod workers;
 
 pub use args::GateArgs;
 pub use problem::Problem;
 pub use serve::{COMPONENTS, GateConfig, RunningGate, start};
-pub use verify::{Verifier, WorkerReport};
+pub use standing::WorkerReport;
+pub use verify::Verifier;
 
 use crate::evidence::jws::JwsError;
 use crate::net::PkiError;

@@ -12,8 +12,9 @@ use uuid::Uuid;
 use super::access::{References, Registrar};
 use super::metrics::Metrics;
 use super::problem::Problem;
+use super::standing::WorkerReport;
 use crate::agent::server::EVIDENCE;
-use crate::clock::{Clock, Timestamp};
+use crate::clock::Clock;
 use crate::evidence::jws::TokenKey;
 use crate::evidence::{
     Appraisal as Conclusion, AttestationResult, Nonce, NonceStore, TrustVector, WORKER_SUBMODULE,
@@ -66,15 +67,6 @@ pub struct Verifier {
     nodes: Mutex<HashMap<Uuid, Arc<AsyncMutex<Option<Node>>>>>,
 }
 
-/// What came of attesting a worker with all its pods.
-#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
-pub struct WorkerReport {
-    /// The worker.
-    pub worker: WorkerStatus,
-    /// Its pods.
-    pub pods: Vec<PodStatus>,
-}
-
 /// Everything that one attestation looks at.
 struct Case {
     worker: Worker,
@@ -99,52 +91,14 @@ impl Verifier {
         }
     }
 
+    /// What it is made of.
+    pub(super) fn parts(&self) -> &VerifierParts {
+        &self.parts
+    }
+
     /// Its durable state.
     pub fn store(&self) -> MutexGuard<'_, VerifierStore> {
         self.store.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// All workers, as they are trusted now.
-    pub fn workers(&self) -> Result<Vec<WorkerStatus>, Problem> {
-        let mut workers = self.store().workers()?;
-        for worker in &mut workers {
-            self.run_out(&mut worker.trust, &mut worker.reason, worker.checked);
-        }
-        Ok(workers)
-    }
-
-    /// A worker, as it is trusted now.
-    pub fn worker_status(&self, name: &str) -> Result<WorkerStatus, Problem> {
-        let mut worker = self.store().worker(name)?;
-        self.run_out(&mut worker.trust, &mut worker.reason, worker.checked);
-        Ok(worker)
-    }
-
-    /// All pods or those of a worker, as they are trusted now.
-    pub fn pods(&self, worker: Option<&str>) -> Result<Vec<PodStatus>, Problem> {
-        let mut pods = self.store().pods(worker)?;
-        for pod in &mut pods {
-            self.run_out(&mut pod.trust, &mut pod.reason, pod.checked);
-        }
-        Ok(pods)
-    }
-
-    /// A pod, as it is trusted now.
-    pub fn pod(&self, uid: PodUid) -> Result<PodStatus, Problem> {
-        let mut pod = self.store().pod(uid)?;
-        self.run_out(&mut pod.trust, &mut pod.reason, pod.checked);
-        Ok(pod)
-    }
-
-    /// Trust lasts as long as the token that says so. A clock that was set back makes it no longer: what
-    /// was decided in the future was not decided.
-    fn run_out(&self, trust: &mut Trust, reason: &mut String, checked: Timestamp) {
-        let age = self.parts.clock.now().millis_since(checked);
-        let lifetime = self.parts.lifetime.saturating_mul(1000);
-        if *trust == Trust::Trusted && !(0..=lifetime).contains(&age) {
-            *trust = Trust::Unknown;
-            "the last result ran out".clone_into(reason);
-        }
     }
 
     /// Takes in a worker that was just registered: what was known of it before is void.
@@ -202,14 +156,6 @@ impl Verifier {
     pub async fn attest_worker(&self, name: &str) -> Result<WorkerReport, Problem> {
         self.attest(name, None).await?;
         self.report(name)
-    }
-
-    /// A worker and its pods, as they are trusted now.
-    pub fn report(&self, name: &str) -> Result<WorkerReport, Problem> {
-        Ok(WorkerReport {
-            worker: self.worker_status(name)?,
-            pods: self.pods(Some(name))?,
-        })
     }
 
     async fn attest(&self, name: &str, asked: Option<Pod>) -> Result<(), Problem> {

@@ -5,7 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::store::{CaKind, Registrar, RegistrarError};
+use super::record::{CaKind, RegistrarError};
+use super::store::Registrar;
 
 /// Enrols a tenant.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

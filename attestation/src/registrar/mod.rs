@@ -8,6 +8,7 @@ mod certificate;
 mod chain;
 mod constraints;
 pub mod database;
+mod record;
 mod revocation;
 mod signature;
 mod store;
@@ -15,9 +16,10 @@ mod tcg;
 
 pub use certificate::{CertificateError, EkKey, unpad};
 pub use chain::{EkError, EkIdentity, TrustStore};
+pub use record::{
+    CaKind, Manufacturer, NewWorker, RegistrarError, StoredCertificate, Tenant, Worker,
+};
 pub use revocation::RevocationError;
 pub use signature::SignatureError;
-pub use store::{
-    CaKind, Manufacturer, NewWorker, Registrar, RegistrarError, StoredCertificate, Tenant, Worker,
-};
+pub use store::Registrar;
 pub use tcg::TpmIdentity;

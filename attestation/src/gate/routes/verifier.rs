@@ -9,7 +9,7 @@ use axum::routing::{delete, get, post};
 
 use super::super::access::Admission;
 use super::super::endpoint::{Body, Endpoint, endpoint};
-use super::super::verify::WorkerReport;
+use super::super::standing::WorkerReport;
 use super::{
     ASK_VERIFIER, Answer, Done, Gate, HANDLER, OPERATOR, READ_WORKERS, Shared, running, uid,
 };

@@ -1,0 +1,141 @@
+//! What the registrar keeps, and why it may not.
+
+use p256::ecdsa::VerifyingKey;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::certificate::CertificateError;
+use super::chain::EkError;
+use super::database::DatabaseError;
+use super::revocation::RevocationError;
+use crate::clock::Timestamp;
+use crate::evidence::jws::public_key_from_pem;
+
+/// Why the registrar could not do it.
+#[derive(Debug, thiserror::Error)]
+pub enum RegistrarError {
+    /// The database cannot be used.
+    #[error(transparent)]
+    Database(#[from] DatabaseError),
+    /// There is none of that name or identifier.
+    #[error("there is no {kind} `{name}`")]
+    NotFound {
+        /// What was looked for.
+        kind: &'static str,
+        /// By which name.
+        name: String,
+    },
+    /// There is one already.
+    #[error("there is a {kind} with this name or key already")]
+    Exists {
+        /// Of which kind.
+        kind: &'static str,
+    },
+    /// A public key cannot be read.
+    #[error("the public key is no P-256 key in PEM")]
+    Key,
+    /// A certificate cannot be read.
+    #[error(transparent)]
+    Certificate(#[from] CertificateError),
+    /// A revocation list cannot be read.
+    #[error(transparent)]
+    Revocation(#[from] RevocationError),
+    /// The EK certificate is refused.
+    #[error(transparent)]
+    Ek(#[from] EkError),
+    /// A stored value cannot be read.
+    #[error("a stored {0} cannot be read")]
+    Unreadable(&'static str),
+}
+
+impl From<rusqlite::Error> for RegistrarError {
+    fn from(error: rusqlite::Error) -> Self {
+        RegistrarError::Database(error.into())
+    }
+}
+
+/// A tenant.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tenant {
+    /// Its identifier, which says nothing about it.
+    pub id: Uuid,
+    /// Its name.
+    pub name: String,
+    /// The thumbprint of its public key.
+    pub key_id: String,
+    /// Its public key, PEM.
+    pub public_key: String,
+    /// When it was enrolled.
+    pub created: Timestamp,
+}
+
+impl Tenant {
+    /// Its public key.
+    pub fn key(&self) -> Result<VerifyingKey, RegistrarError> {
+        public_key_from_pem(&self.public_key).map_err(|_| RegistrarError::Unreadable("public key"))
+    }
+}
+
+/// A worker that was registered.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Worker {
+    /// Its identifier.
+    pub id: Uuid,
+    /// When it was registered.
+    pub registered: Timestamp,
+    /// What it registered with.
+    #[serde(flatten)]
+    pub with: NewWorker,
+}
+
+/// What a worker registers with.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NewWorker {
+    /// Its host name.
+    pub name: String,
+    /// The public area of its attestation key (TPMT_PUBLIC).
+    #[serde(with = "crate::evidence::jws::bytes")]
+    pub ak_public: Vec<u8>,
+    /// The public area of its endorsement key (TPMT_PUBLIC).
+    #[serde(with = "crate::evidence::jws::bytes")]
+    pub ek_public: Vec<u8>,
+    /// Its EK certificate, DER without padding.
+    #[serde(with = "crate::evidence::jws::bytes")]
+    pub ek_certificate: Vec<u8>,
+    /// The digest of the key of its TLS certificate, once there is one.
+    pub tls_key: Option<String>,
+    /// The operating system it booted.
+    pub os: String,
+    /// Where its agent answers.
+    pub address: String,
+}
+
+/// A manufacturer of TPMs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Manufacturer {
+    /// The TCG's identifier, such as `id:49465800`.
+    pub id: String,
+    /// Its name.
+    pub name: String,
+}
+
+/// What a certificate of a manufacturer is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CaKind {
+    /// Trusted by itself.
+    Root,
+    /// Trusted as far as a root vouches for it.
+    Intermediate,
+}
+
+/// A stored certificate of a manufacturer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StoredCertificate {
+    /// Its digest.
+    pub digest: String,
+    /// The manufacturer it belongs to.
+    pub manufacturer: String,
+    /// What it is.
+    pub kind: CaKind,
+}
