@@ -171,3 +171,18 @@ resources:
     assert!(!said.is_empty());
     assert!(said.iter().all(|&rule| rule == "HOT239"), "{said:?}");
 }
+
+#[test]
+fn an_input_that_may_equal_a_value_is_not_that_value() {
+    let text = "heat_template_version: 2021-04-16
+parameters:
+  flavor: { type: string }
+resources:
+  volume: { type: OS::Cinder::Volume, properties: { size: 1, name: { get_param: flavor } } }
+  group:
+    type: OS::Neutron::SecurityGroup
+    properties:
+      rules: [{ protocol: tcp, port_range_min: 22, port_range_max: 22 }]
+";
+    assert_eq!(codes(&check(text, true)), []);
+}

@@ -275,6 +275,16 @@ impl Checker {
             Search::Certain
         };
         let run = evaluator.run(query, search, &mut |this, tri| {
+            // That an input may be equal to a member of a set makes no second member of it.
+            for &(var, range) in &terms.query(query).decls {
+                let input = this.bound(var).filter(|&atom| database.is_symbol(atom));
+                if let Some(atom) = input {
+                    let set = this.expr(range)?;
+                    if !set.open && !set.rows().any(|(row, _)| row == [atom]) {
+                        return Ok(ControlFlow::Continue(()));
+                    }
+                }
+            }
             let bound = |var: &VarId| Some((*var, this.bound(*var)?));
             let binding = Binding {
                 values: vars.iter().filter_map(bound).collect(),
