@@ -108,6 +108,9 @@ struct Outcome {
     steps: u64,
 }
 
+/// Locations below which one thread checks all rules.
+const ALONE: usize = 100;
+
 /// Possible violations of one rule that the solver is asked about; a template with more has an input that
 /// nearly everything depends on.
 const DECISIONS: usize = 32;
@@ -206,10 +209,13 @@ impl Checker {
             .iter()
             .filter(|rule| !options.ignore.contains(&rule.rule.id))
             .collect();
-        let outcomes: Vec<Outcome> = enabled
-            .par_iter()
-            .map(|rule| self.check_rule(rule, &database, &shared, options))
-            .collect();
+        let check = |rule: &&RuleProgram| self.check_rule(rule, &database, &shared, options);
+        // Below a certain size, handing rules to other threads takes longer than checking them.
+        let outcomes: Vec<Outcome> = if graph.len() < ALONE {
+            enabled.iter().map(check).collect()
+        } else {
+            enabled.par_iter().map(check).collect()
+        };
         let mut report = Report::default();
         for (rule, outcome) in enabled.iter().zip(outcomes) {
             if !outcome.findings.is_empty() {

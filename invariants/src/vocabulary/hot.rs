@@ -5,12 +5,13 @@
 //! fields of its own. A property that must name a resource leads to the resource.
 
 use std::collections::BTreeMap;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, RwLock};
 
 use locus_core::int::Int;
 use locus_core::value::Value;
 use locus_frontends::hot::data::{CustomKind, PropertySchema, PropertyType, catalogue, language};
 use locus_frontends::hot::facts::VOCABULARY;
+use rustc_hash::FxHashMap;
 
 use super::{Field, Members, PROPERTY, Sig, Vocabulary, from_facts, mangle};
 
@@ -36,6 +37,10 @@ pub struct TypeSig {
     pub path: Vec<String>,
 }
 
+/// The nested maps that were looked for; rules ask for the same ones with every configuration.
+static NESTED: LazyLock<RwLock<FxHashMap<Box<str>, Option<TypeSig>>>> =
+    LazyLock::new(RwLock::default);
+
 /// The type and path that a signature name stands for.
 pub fn resolve(name: &str) -> Option<TypeSig> {
     if let Some(&ty) = TYPES.get(name) {
@@ -44,6 +49,19 @@ pub fn resolve(name: &str) -> Option<TypeSig> {
             path: Vec::new(),
         });
     }
+    if let Ok(known) = NESTED.read()
+        && let Some(found) = known.get(name)
+    {
+        return found.clone();
+    }
+    let found = nested(name);
+    if let Ok(mut known) = NESTED.write() {
+        known.insert(name.into(), found.clone());
+    }
+    found
+}
+
+fn nested(name: &str) -> Option<TypeSig> {
     // The longest type name that is a prefix: `OS_Nova_Server_networks` is no type.
     let candidates = TYPES.range(..name.to_owned()).rev();
     let first = name.split('_').next().unwrap_or("");
@@ -74,7 +92,7 @@ fn descend(property: &str, schema: &PropertySchema, rest: &str) -> Option<Vec<St
     Some(path)
 }
 
-type Entries = rustc_hash::FxHashMap<std::sync::Arc<str>, PropertySchema>;
+type Entries = FxHashMap<std::sync::Arc<str>, PropertySchema>;
 
 /// The entries of a map, or of the maps in a list.
 fn entries(schema: &PropertySchema) -> Option<&Entries> {
