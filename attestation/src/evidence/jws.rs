@@ -13,6 +13,8 @@ use p256::pkcs8::{
 };
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use x509_cert::Certificate;
+use x509_cert::der::{DecodePem as _, Encode as _};
 use zeroize::Zeroizing;
 
 use crate::digest::HashAlg;
@@ -174,6 +176,16 @@ pub fn key_id(key: &VerifyingKey) -> String {
 /// A public key from SubjectPublicKeyInfo in PEM.
 pub fn public_key_from_pem(pem: &str) -> Result<VerifyingKey, JwsError> {
     VerifyingKey::from_public_key_pem(pem).map_err(|_| JwsError::Key)
+}
+
+/// A public key in PEM, or the one in a certificate; the certificate proves nothing here.
+pub fn public_key_or_certificate(pem: &str) -> Result<VerifyingKey, JwsError> {
+    let Ok(certificate) = Certificate::from_pem(pem) else {
+        return public_key_from_pem(pem);
+    };
+    let key = certificate.tbs_certificate().subject_public_key_info();
+    let der = key.to_der().map_err(|_| JwsError::Key)?;
+    VerifyingKey::from_public_key_der(&der).map_err(|_| JwsError::Key)
 }
 
 /// A public key as SubjectPublicKeyInfo in PEM.

@@ -17,7 +17,7 @@ use super::rootfs::from_root;
 use super::signed::{ImportError, export, import};
 use crate::clock::{Clock as _, SystemClock};
 use crate::digest::{Digest, HashAlg};
-use crate::evidence::jws::{JwsError, TokenKey, TrustedKeys, public_key_from_pem};
+use crate::evidence::jws::{JwsError, TokenKey, TrustedKeys, public_key_or_certificate};
 use crate::ima::{Reader, Templates, ascii, boot_aggregate, template_hash};
 
 /// Make, compare, sign and check reference values.
@@ -107,7 +107,7 @@ enum Command {
         /// The signed values.
         #[arg(value_name = "TOKEN")]
         token: PathBuf,
-        /// The public key to trust: P-256, PEM.
+        /// The public key to trust, or a certificate of it: P-256, PEM.
         #[arg(long, value_name = "FILE")]
         key: PathBuf,
         /// The sequence number that is present already; an older export is refused.
@@ -282,11 +282,12 @@ impl ReferenceArgs {
                 key,
                 present,
             } => {
-                let trusted =
-                    public_key_from_pem(&read(&key)?).map_err(|error| ReferenceError::Key {
+                let trusted = public_key_or_certificate(&read(&key)?).map_err(|error| {
+                    ReferenceError::Key {
                         path: key.clone(),
                         error,
-                    })?;
+                    }
+                })?;
                 let keys = TrustedKeys::new().with(trusted);
                 show(&import(&read(&token)?, &keys, present)?.values)?;
             }

@@ -10,7 +10,7 @@ use axum::routing::{delete, get, post, put};
 use super::super::endpoint::{Body, Endpoint, endpoint};
 use super::super::problem::Problem;
 use super::{Answer, Done, Gate, OPERATOR, READ_VALUES, Shared, running};
-use crate::evidence::jws::{TrustedKeys, public_key_from_pem};
+use crate::evidence::jws::{TrustedKeys, public_key_or_certificate};
 use crate::reference::{
     FileSet, HostReference, ImageReference, ImportError, Kind, OsReference, PathText,
     ReferenceValues, RuntimeReference, export, import,
@@ -29,7 +29,7 @@ pub fn reference() -> Vec<Endpoint<Arc<Gate>>> {
             Body::None => Body::Text("a signed token (JWS)"), get(signed_values)),
         endpoint!("POST" "/v1/reference/import", OPERATOR,
             "Replaces everything by signed values that are newer than the last import, if their signer's \
-             public key is in the installation's folder `reference-keys`.",
+             public key or certificate is in the installation's folder `reference-keys`.",
             Body::Text("a signed token (JWS)") => Body::None, post(import_values)),
         endpoint!("PUT" "/v1/reference/os/{name}", OPERATOR,
             "Sets the accepted boot aggregates of an operating system.",
@@ -88,7 +88,7 @@ async fn import_values(State(gate): Shared, token: String) -> Done {
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// The public keys in a folder, each in a PEM file; none if there is no such folder.
+/// The public keys and certificates in a folder, each in a PEM file; none if there is no such folder.
 fn trusted_keys(folder: &std::path::Path) -> Result<TrustedKeys, Problem> {
     let mut keys = TrustedKeys::new();
     let Ok(files) = std::fs::read_dir(folder) else {
@@ -100,7 +100,7 @@ fn trusted_keys(folder: &std::path::Path) -> Result<TrustedKeys, Problem> {
             Problem::internal(format!("`{}`: {error}", path.display()))
         };
         let pem = std::fs::read_to_string(&path).map_err(|error| wrong(&error))?;
-        keys = keys.with(public_key_from_pem(&pem).map_err(|error| wrong(&error))?);
+        keys = keys.with(public_key_or_certificate(&pem).map_err(|error| wrong(&error))?);
     }
     Ok(keys)
 }
