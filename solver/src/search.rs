@@ -63,6 +63,8 @@ fn new_solver(options: &Options) -> Box<dyn SatSolver> {
         }
         #[cfg(feature = "cadical")]
         SolverKind::Cadical => Box::new(crate::sat::Cadical::new()),
+        #[cfg(feature = "cadical")]
+        SolverKind::Relay => Box::new(crate::sat::Relay::new()),
     }
 }
 

@@ -88,3 +88,26 @@ fn varisat_conforms() {
 fn cadical_conforms() {
     suite(&|| Box::new(super::Cadical::new()));
 }
+
+#[cfg(feature = "cadical")]
+#[test]
+fn relay_conforms() {
+    suite(&|| Box::new(super::Relay::new()));
+}
+
+#[cfg(feature = "cadical")]
+#[test]
+fn relay_hands_over() {
+    // Too hard for a moment of the first, not for the second; and it goes on afterwards.
+    let mut relay = super::Relay::new();
+    pigeonhole(&mut relay, 9);
+    relay.add_clause(&[100, 101]);
+    assert_eq!(relay.solve(&[], &Limits::default()), Answer::Unsat);
+    let mut relay = super::Relay::new();
+    relay.add_clause(&[1, 2]);
+    assert_eq!(relay.solve(&[-1], &Limits::default()), Answer::Sat);
+    assert!(relay.value(2) && !relay.value(1));
+    relay.add_clause(&[-2]);
+    assert_eq!(relay.solve(&[-1], &Limits::default()), Answer::Unsat);
+    assert!(relay.failed(-1));
+}

@@ -6,6 +6,8 @@
 mod cadical;
 #[cfg(test)]
 mod conformance;
+#[cfg(feature = "cadical")]
+mod relay;
 mod varisat;
 
 use std::io::Write;
@@ -14,6 +16,8 @@ use crate::limits::{Limits, Reason};
 
 #[cfg(feature = "cadical")]
 pub(crate) use self::cadical::Cadical;
+#[cfg(feature = "cadical")]
+pub(crate) use self::relay::Relay;
 pub(crate) use self::varisat::Varisat;
 
 /// What a solver says.

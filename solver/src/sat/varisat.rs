@@ -2,9 +2,10 @@
 //!
 //! It cannot be interrupted, but it gives up when its proof cannot be written. So where there is a
 //! limit it writes its proof to a sink that fails once the limit is reached: every few kilobytes of
-//! learnt clauses it looks at the clock.
+//! learnt clauses it looks at the clock. The length of the proof is also a measure of work that is
+//! the same on every machine.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::io::{self, Write};
 use std::rc::Rc;
 
@@ -13,22 +14,36 @@ use varisat::{ExtendFormula, Lit, ProofFormat, Solver};
 use super::{Answer, ProvingSolver, SatSolver};
 use crate::limits::{Limits, Reason};
 
+/// What a solver and the sink of its proof tell each other.
+#[derive(Default)]
+struct Control {
+    limits: RefCell<Limits>,
+    /// Bytes of proof that may still be written, if they are counted.
+    allowance: Cell<Option<u64>>,
+    /// The limit that was reached; none when the allowance was used up.
+    stopped: Cell<Option<Reason>>,
+}
+
 /// Fails when a limit is reached.
 struct Watch<W> {
-    limits: Rc<RefCell<Limits>>,
-    stopped: Rc<RefCell<Option<Reason>>>,
+    control: Rc<Control>,
     target: W,
 }
 
 impl<W: Write> Write for Watch<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self.limits.borrow().exceeded() {
-            Some(reason) => {
-                *self.stopped.borrow_mut() = Some(reason);
-                Err(io::Error::other(reason.to_string()))
-            }
-            None => self.target.write(bytes),
+        if let Some(reason) = self.control.limits.borrow().exceeded() {
+            self.control.stopped.set(Some(reason));
+            return Err(io::Error::other(reason.to_string()));
         }
+        let written = self.target.write(bytes)?;
+        if let Some(left) = self.control.allowance.get() {
+            let left = left
+                .checked_sub(written as u64)
+                .ok_or_else(|| io::Error::other("the allowance is used up"))?;
+            self.control.allowance.set(Some(left));
+        }
+        Ok(written)
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -39,8 +54,7 @@ impl<W: Write> Write for Watch<W> {
 /// Varisat.
 pub(crate) struct Varisat {
     solver: Solver<'static>,
-    limits: Rc<RefCell<Limits>>,
-    stopped: Rc<RefCell<Option<Reason>>>,
+    control: Rc<Control>,
     /// Whether it was stopped, after which it cannot be asked again.
     dead: Option<Reason>,
     model: Vec<bool>,
@@ -54,25 +68,39 @@ fn lit(number: i32) -> Lit {
 impl Varisat {
     /// A solver; it can be stopped by limits later only when `limited`.
     pub(crate) fn new(limited: bool) -> Self {
-        let limits = Rc::new(RefCell::new(Limits::default()));
-        let stopped = Rc::new(RefCell::new(None));
+        let control = Rc::new(Control::default());
         let mut solver = Solver::new();
         if limited {
             let watch = Watch {
-                limits: limits.clone(),
-                stopped: stopped.clone(),
+                control: control.clone(),
                 target: io::sink(),
             };
             solver.write_proof(watch, ProofFormat::Varisat);
         }
         Varisat {
             solver,
-            limits,
-            stopped,
+            control,
             dead: None,
             model: Vec::new(),
             failed: Vec::new(),
         }
+    }
+
+    /// Solves as long as the proof is no longer than `allowance` bytes; none when it became longer,
+    /// after which this solver cannot be asked again. It must have been made `limited`.
+    #[cfg(feature = "cadical")]
+    pub(crate) fn solve_within(
+        &mut self,
+        allowance: u64,
+        assumptions: &[i32],
+        limits: &Limits,
+    ) -> Option<Answer> {
+        self.control.allowance.set(Some(allowance));
+        let answer = self.solve(assumptions, limits);
+        self.control.allowance.set(None);
+        let ended_by_allowance =
+            matches!(answer, Answer::Unknown(_)) && self.control.stopped.get().is_none();
+        (!ended_by_allowance || limits.exceeded().is_some()).then_some(answer)
     }
 }
 
@@ -86,7 +114,7 @@ impl SatSolver for Varisat {
         if let Some(reason) = self.dead.or_else(|| limits.exceeded()) {
             return Answer::Unknown(reason);
         }
-        *self.limits.borrow_mut() = limits.clone();
+        *self.control.limits.borrow_mut() = limits.clone();
         let assumed: Vec<Lit> = assumptions.iter().map(|&number| lit(number)).collect();
         self.solver.assume(&assumed);
         match self.solver.solve() {
@@ -114,7 +142,7 @@ impl SatSolver for Varisat {
                 Answer::Unsat
             }
             Err(_) => {
-                let reason = self.stopped.borrow().unwrap_or(Reason::Interrupted);
+                let reason = self.control.stopped.get().unwrap_or(Reason::Interrupted);
                 self.dead = Some(reason);
                 Answer::Unknown(reason)
             }
@@ -139,12 +167,14 @@ impl ProvingSolver for Varisat {
         limits: &Limits,
         proof: impl Write,
     ) -> Result<Answer, io::Error> {
-        let stopped = Rc::new(RefCell::new(None));
+        let control = Rc::new(Control {
+            limits: RefCell::new(limits.clone()),
+            ..Control::default()
+        });
         let mut solver = Solver::new();
         solver.write_proof(
             Watch {
-                limits: Rc::new(RefCell::new(limits.clone())),
-                stopped: stopped.clone(),
+                control: control.clone(),
                 target: proof,
             },
             ProofFormat::Drat,
@@ -154,7 +184,7 @@ impl ProvingSolver for Varisat {
             solver.add_clause(&clause);
         }
         let answer = solver.solve();
-        if let Some(reason) = *stopped.borrow() {
+        if let Some(reason) = control.stopped.get() {
             return Ok(Answer::Unknown(reason));
         }
         let satisfiable = answer.map_err(|error| io::Error::other(error.to_string()))?;

@@ -10,6 +10,9 @@ pub enum SolverKind {
     /// CaDiCaL, written in C++.
     #[cfg(feature = "cadical")]
     Cadical,
+    /// Varisat for a moment, then CaDiCaL: the easy ones fast, the hard ones too.
+    #[cfg(feature = "cadical")]
+    Relay,
 }
 
 impl SolverKind {
@@ -18,6 +21,8 @@ impl SolverKind {
         SolverKind::Varisat,
         #[cfg(feature = "cadical")]
         SolverKind::Cadical,
+        #[cfg(feature = "cadical")]
+        SolverKind::Relay,
     ];
 
     /// Its name.
@@ -26,6 +31,8 @@ impl SolverKind {
             SolverKind::Varisat => "varisat",
             #[cfg(feature = "cadical")]
             SolverKind::Cadical => "cadical",
+            #[cfg(feature = "cadical")]
+            SolverKind::Relay => "relay",
         }
     }
 }
@@ -33,7 +40,7 @@ impl SolverKind {
 impl Default for SolverKind {
     fn default() -> Self {
         #[cfg(feature = "cadical")]
-        return SolverKind::Cadical;
+        return SolverKind::Relay;
         #[cfg(not(feature = "cadical"))]
         SolverKind::Varisat
     }

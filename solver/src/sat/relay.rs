@@ -1,0 +1,105 @@
+//! Varisat for a moment, then CaDiCaL.
+//!
+//! Most problems are decided within milliseconds, where Varisat is the faster of the two: CaDiCaL
+//! takes its time to simplify. What is not decided soon is hard, and there that time pays.
+
+use super::{Answer, Cadical, SatSolver, Varisat};
+use crate::limits::Limits;
+
+/// Bytes of proof that Varisat may need for an answer to a small problem: a few tenths of a second,
+/// but counted in work, so that the same instance is found on a slow machine and on a fast one.
+const PATIENCE: u64 = 1_500_000;
+
+/// As many literals more make a byte of proof cost as much again.
+const LITERALS_PER_COST: usize = 300_000;
+
+/// Who is at work.
+enum Runner {
+    /// Nobody has been asked yet.
+    Waiting,
+    First(Varisat),
+    Second(Cadical),
+}
+
+/// Passes a problem on when the first solver does not decide it.
+pub(crate) struct Relay {
+    /// All clauses, each ended by 0, as long as there may be somebody to give them to.
+    clauses: Vec<i32>,
+    runner: Runner,
+}
+
+impl Relay {
+    pub(crate) fn new() -> Self {
+        Relay {
+            clauses: Vec::new(),
+            runner: Runner::Waiting,
+        }
+    }
+
+    /// Bytes of proof that Varisat may need.
+    fn patience(&self) -> u64 {
+        PATIENCE / (1 + self.clauses.len() / LITERALS_PER_COST) as u64
+    }
+
+    fn hand_over(&self, solver: &mut dyn SatSolver) {
+        let mut rest = self.clauses.as_slice();
+        while let Some(end) = rest.iter().position(|&lit| lit == 0) {
+            let (clause, after) = rest.split_at(end);
+            solver.add_clause(clause);
+            rest = after.get(1..).unwrap_or_default();
+        }
+    }
+}
+
+impl SatSolver for Relay {
+    fn add_clause(&mut self, clause: &[i32]) {
+        if !matches!(self.runner, Runner::Second(_)) {
+            self.clauses.extend_from_slice(clause);
+            self.clauses.push(0);
+        }
+        match &mut self.runner {
+            Runner::Waiting => {}
+            Runner::First(first) => first.add_clause(clause),
+            Runner::Second(second) => second.add_clause(clause),
+        }
+    }
+
+    fn solve(&mut self, assumptions: &[i32], limits: &Limits) -> Answer {
+        if matches!(self.runner, Runner::Waiting) {
+            let mut first = Varisat::new(true);
+            self.hand_over(&mut first);
+            self.runner = Runner::First(first);
+        }
+        let patience = self.patience();
+        if let Runner::First(first) = &mut self.runner
+            && let Some(answer) = first.solve_within(patience, assumptions, limits)
+        {
+            return answer;
+        }
+        if let Runner::Second(second) = &mut self.runner {
+            return second.solve(assumptions, limits);
+        }
+        let mut second = Cadical::new();
+        self.hand_over(&mut second);
+        self.clauses = Vec::new();
+        let answer = second.solve(assumptions, limits);
+        self.runner = Runner::Second(second);
+        answer
+    }
+
+    fn value(&self, var: i32) -> bool {
+        match &self.runner {
+            Runner::Waiting => false,
+            Runner::First(first) => first.value(var),
+            Runner::Second(second) => second.value(var),
+        }
+    }
+
+    fn failed(&self, assumption: i32) -> bool {
+        match &self.runner {
+            Runner::Waiting => false,
+            Runner::First(first) => first.failed(assumption),
+            Runner::Second(second) => second.failed(assumption),
+        }
+    }
+}
