@@ -73,13 +73,10 @@ fn project() -> String {
     }
     out.push_str("networks:\n");
     for n in 0..SERVICES / 10 {
-        let _ = writeln!(out, "  net{n}:");
-        if n % 10 == 0 {
-            let _ = write!(
-                out,
-                "    ipam:\n      config:\n        - subnet: 10.{n}.0.0/16\n"
-            );
-        }
+        let _ = write!(
+            out,
+            "  net{n}:\n    ipam:\n      config:\n        - subnet: 10.{n}.0.0/16\n"
+        );
     }
     out.push_str("volumes:\n");
     for n in 0..SERVICES {

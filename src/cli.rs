@@ -117,6 +117,10 @@ pub(crate) struct CheckArgs {
     #[command(flatten)]
     pub(crate) inputs: Inputs,
 
+    /// Let the reference model `lg/location_graphs` judge each graph too, by evaluation
+    #[arg(long)]
+    pub(crate) as_instance: bool,
+
     /// Do not check a rule
     #[arg(long, value_name = "RULE")]
     pub(crate) ignore: Vec<String>,
@@ -222,6 +226,9 @@ pub(crate) enum Solver {
     Cadical,
     /// varisat, in Rust
     Varisat,
+    /// varisat for a moment, then CaDiCaL
+    #[cfg(feature = "cadical")]
+    Relay,
 }
 
 #[derive(Debug, Args)]
@@ -310,7 +317,7 @@ pub(crate) struct FmtArgs {
 
 impl Solver {
     #[cfg(feature = "cadical")]
-    const DEFAULT: Solver = Solver::Cadical;
+    const DEFAULT: Solver = Solver::Relay;
     #[cfg(not(feature = "cadical"))]
     const DEFAULT: Solver = Solver::Varisat;
 }

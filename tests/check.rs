@@ -110,3 +110,25 @@ fn rules_are_listed_and_explained() {
     assert!(stdout(&output).contains("HOT221"));
     assert_eq!(code(&locus(&["explain", "HOT999"])), 3);
 }
+
+#[test]
+fn every_example_is_an_instance_of_the_reference_model() {
+    let output = locus(&["check", "--as-instance", "--format", "json", "examples"]);
+    let report: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    let mentions = |list: &str| {
+        let list = report[list].as_array().unwrap();
+        list.iter()
+            .filter(|item| item["rule"] == "instance")
+            .count()
+    };
+    assert_eq!(mentions("findings") + mentions("unchecked"), 0, "{report}");
+    let instances = report["stats"]["instances"].as_u64().unwrap();
+    assert!(instances >= 10, "{report}");
+
+    let output = locus(&["check", "--as-instance", "examples/heat/two-vms.yaml"]);
+    let text = stdout(&output);
+    assert!(
+        text.contains("1 graph is an instance of `lg/location_graphs`"),
+        "{text}"
+    );
+}

@@ -7,6 +7,7 @@
 pub mod check;
 pub mod engine;
 pub mod explain;
+pub mod instance;
 pub mod logic;
 pub mod models;
 pub mod rules;

@@ -50,10 +50,21 @@ impl Range {
 pub(crate) type Bounds = (Vec<u64>, Vec<u64>);
 
 /// Tuples that may be looked at in all, so that tightening never takes longer than it saves.
-const MAX_WORK: usize = 2_000_000;
+const MAX_WORK: usize = 6_000_000;
+
+/// Relations with more tuples than this take what was learnt of them at the end of a round, all at
+/// once: a thousand facts about a thousand atoms would otherwise copy a million tuples each.
+const MAX_EAGER: usize = 4096;
 
 /// How often all constraints are read again.
 const MAX_ROUNDS: usize = 12;
+
+/// Tuples that a relation has, and that it has not.
+#[derive(Default)]
+struct Learnt {
+    included: Vec<u64>,
+    excluded: Vec<u64>,
+}
 
 struct Tightener<'p> {
     problem: &'p Problem,
@@ -61,6 +72,8 @@ struct Tightener<'p> {
     scope: Scope,
     space: Space,
     bounds: Vec<Range>,
+    /// What was learnt in this round of large relations.
+    learnt: FxHashMap<usize, Learnt>,
     env: FxHashMap<Var, Range>,
     memo: FxHashMap<Expr, Range>,
     changed: bool,
@@ -78,6 +91,7 @@ pub(crate) fn tighten(problem: &Problem, bounds: &mut [Bounds]) {
             .iter_mut()
             .map(|bounds| Range::new(std::mem::take(&mut bounds.0), std::mem::take(&mut bounds.1)))
             .collect(),
+        learnt: FxHashMap::default(),
         env: FxHashMap::default(),
         memo: FxHashMap::default(),
         changed: true,
@@ -90,6 +104,7 @@ pub(crate) fn tighten(problem: &Problem, bounds: &mut [Bounds]) {
         for constraint in &problem.constraints {
             tightener.formula(constraint.formula);
         }
+        tightener.apply_learnt();
     }
     for (slot, range) in bounds.iter_mut().zip(tightener.bounds) {
         *slot = (range.lower.to_vec(), range.upper.to_vec());
@@ -211,6 +226,11 @@ impl Tightener<'_> {
                 if tuples.iter().any(|&t| sets::contains(&range.lower, t)) {
                     return;
                 }
+                if range.upper.len() > MAX_EAGER {
+                    let learnt = self.learnt.entry(id.0 as usize).or_default();
+                    learnt.excluded.extend_from_slice(tuples);
+                    return;
+                }
                 let upper = sets::difference(&range.upper, tuples);
                 let range = Range::new(range.lower.to_vec(), upper);
                 self.set(id.0 as usize, range);
@@ -289,6 +309,11 @@ impl Tightener<'_> {
                 if !sets::is_subset(tuples, &range.upper) {
                     return;
                 }
+                if range.upper.len() > MAX_EAGER {
+                    let learnt = self.learnt.entry(id.0 as usize).or_default();
+                    learnt.included.extend_from_slice(tuples);
+                    return;
+                }
                 let lower = sets::union(&range.lower, tuples);
                 let range = Range::new(lower, range.upper.to_vec());
                 self.set(id.0 as usize, range);
@@ -348,6 +373,26 @@ impl Tightener<'_> {
         {
             let rows: Vec<u64> = tuples.iter().map(|t| t * atoms + atom).collect();
             then(self, a, &rows);
+        }
+    }
+
+    /// Applies what was learnt of large relations.
+    fn apply_learnt(&mut self) {
+        for (at, mut learnt) in std::mem::take(&mut self.learnt) {
+            let Some(range) = self.bounds.get(at) else {
+                continue;
+            };
+            sets::sort(&mut learnt.included);
+            sets::sort(&mut learnt.excluded);
+            // A contradiction is left for the solver, which can say why.
+            let disputed = sets::intersection(&learnt.included, &learnt.excluded);
+            let included = sets::difference(&learnt.included, &disputed);
+            let excluded = sets::difference(&learnt.excluded, &disputed);
+            let range = Range::new(
+                sets::union(&range.lower, &included),
+                sets::difference(&range.upper, &excluded),
+            );
+            self.set(at, range);
         }
     }
 

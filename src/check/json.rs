@@ -40,6 +40,8 @@ struct Stats {
     files: usize,
     locations: usize,
     rules: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    instances: Option<usize>,
     variables: usize,
     clauses: usize,
     checked: usize,
@@ -64,6 +66,7 @@ pub(super) fn render(run: &Findings) -> String {
             files: run.files,
             locations: run.locations,
             rules: run.rules,
+            instances: run.instances,
             variables: run.variables,
             clauses: run.clauses,
             checked: run.checked,

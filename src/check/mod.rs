@@ -9,11 +9,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use locus_core::{Diagnostic, Severity, Sources};
+use locus_core::{Diagnostic, LocationGraph, Severity, Sources};
 use locus_frontends::kind::FileKind;
 use locus_frontends::language::Loaded;
 use locus_frontends::loader::normalize;
+use locus_invariants::instance::{self, Judgement};
 use locus_invariants::{Options, check_loaded};
+use locus_solver::limits::Limits;
 
 use crate::Exit;
 use crate::cli::{CheckArgs, CheckFormat};
@@ -36,6 +38,8 @@ struct Findings {
     /// The configurations that were checked as a whole, and how many of them nothing forbids to deploy.
     checked: usize,
     deployable: usize,
+    /// Graphs that the reference model has as instances; none when it was not asked.
+    instances: Option<usize>,
     time: Duration,
 }
 
@@ -176,6 +180,9 @@ impl Findings {
         let whole = loaded.unchecked.is_empty() && report.unchecked.is_empty();
         self.checked += 1;
         self.deployable += usize::from(errors == 0 && whole);
+        if args.as_instance {
+            self.judge(&loaded.graph);
+        }
         self.findings.extend(loaded.diagnostics);
         self.unchecked.extend(loaded.unchecked);
         self.findings.extend(report.findings);
@@ -184,5 +191,15 @@ impl Findings {
         self.rules = self.rules.max(report.stats.rules);
         self.variables += report.stats.variables;
         self.clauses += report.stats.clauses;
+    }
+
+    /// Lets the reference model judge a graph.
+    fn judge(&mut self, graph: &LocationGraph) {
+        let instances = self.instances.get_or_insert(0);
+        match instance::judge(graph, &Limits::default()) {
+            Judgement::Instance => *instances += 1,
+            Judgement::Broken(findings) => self.findings.extend(findings),
+            Judgement::Unknown(reason) => self.unchecked.push(reason),
+        }
     }
 }

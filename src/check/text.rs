@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use locus_core::Severity;
+use locus_invariants::instance::MODEL;
 
 use super::Findings;
 use crate::report::text as report;
@@ -30,6 +31,14 @@ pub(super) fn render(run: &Findings) -> String {
     }
     if !run.unchecked.is_empty() {
         let _ = write!(out, "; {} not checked", run.unchecked.len());
+    }
+    if let Some(instances) = run.instances {
+        let verb = if instances == 1 {
+            "graph is an instance"
+        } else {
+            "graphs are instances"
+        };
+        let _ = write!(out, "; {instances} {verb} of `{MODEL}`");
     }
     let _ = writeln!(
         out,

@@ -18,6 +18,9 @@ use crate::cli::{self, RunArgs};
 /// How long an expected instance is looked for without breaking symmetry.
 const FIRST_ATTEMPT: Duration = Duration::from_secs(5);
 
+/// How long the reason why there is no instance is looked for when nobody asked for it.
+const UNASKED_CORE: Duration = Duration::from_secs(10);
+
 /// A command to answer.
 #[derive(Clone, Copy)]
 pub(super) struct Question<'a> {
@@ -136,6 +139,8 @@ fn options(args: &RunArgs, start: Instant, interrupt: &Interrupt) -> Options {
             #[cfg(feature = "cadical")]
             cli::Solver::Cadical => SolverKind::Cadical,
             cli::Solver::Varisat => SolverKind::Varisat,
+            #[cfg(feature = "cadical")]
+            cli::Solver::Relay => SolverKind::Relay,
         },
         symmetry: args.symmetry,
         every_relation: args.next > 0,
@@ -303,10 +308,18 @@ impl Answering<'_, '_> {
     }
 
     fn core(&mut self, search: &mut Search<'_>) {
-        let core = match search.core() {
+        let core = if self.args.core {
+            search.core()
+        } else {
+            search.core_until(Instant::now() + UNASKED_CORE)
+        };
+        let core = match core {
             Ok(core) => core,
             Err(error) => {
-                let warning = Diagnostic::warning("core", format!("no explanation: {error}"));
+                let mut warning = Diagnostic::warning("core", format!("no explanation: {error}"));
+                if !self.args.core {
+                    warning = warning.help("`--core` searches for one without this limit");
+                }
                 self.answer.diagnostics.push(warning);
                 return;
             }

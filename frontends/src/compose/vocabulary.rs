@@ -312,12 +312,6 @@ const SERVICE: SigDecl = sig(
         set("profiles", &["Profile"], "The profiles it belongs to."),
         set("keys", TEXT, "Every key it uses, as in `deploy.placement`."),
         set("references", &["Reference"], "Everything it uses by name."),
-        set("on", &["Network"], "The networks it is on."),
-        one(
-            "settled",
-            BOOL,
-            "Whether it is known of all its networks which they are.",
-        ),
         set(
             "needs",
             &["Service"],
@@ -682,7 +676,6 @@ const MENTION: SigDecl = sig(
     None,
     "A service named in the value of a variable, as in `tcp://db:5432`.",
     &[
-        one("by", &["Service"], "The service whose variable it is."),
         one("entry", &["EnvironmentEntry"], "The variable."),
         one("host", TEXT, "The name."),
         one("service", &["Service"], "The service with that name."),

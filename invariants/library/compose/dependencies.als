@@ -51,8 +51,8 @@ assert IncludesAreAcyclic {
  * source: Compose specification, `depends_on`
  */
 assert AwaitedHealthIsNotDisabled {
-  all d: Dependency, s: d.by, t: d.target & Service |
-    (d.condition = "service_healthy" and s.active = True) implies t.health_disabled = False
+  all s: Service, d: s.references & Dependency, t: d.target & Service |
+    (s.active = True and d.condition = "service_healthy") implies t.health_disabled = False
 }
 
 /** COMPOSE024 warning: a service that is waited for has a health check
@@ -64,8 +64,9 @@ assert AwaitedHealthIsNotDisabled {
  * source: Compose specification, `depends_on`
  */
 assert AwaitedServicesHaveAHealthcheck {
-  all d: Dependency, s: d.by, t: d.target & Service |
-    (d.condition = "service_healthy" and no t.healthcheck and s.active = True) implies t.health_disabled = True
+  all s: Service, d: s.references & Dependency, t: d.target & Service |
+    (s.active = True and d.condition = "service_healthy" and t.health_disabled = False)
+      implies some t.healthcheck
 }
 
 /** COMPOSE025 error: a service whose end is waited for ends
@@ -77,8 +78,9 @@ assert AwaitedServicesHaveAHealthcheck {
  * source: Compose specification, `depends_on`
  */
 assert AwaitedServicesEnd {
-  all d: Dependency, s: d.by, t: d.target & Service |
-    (d.condition = "service_completed_successfully" and s.active = True) implies no t.restart & ("always" + "unless-stopped")
+  all s: Service, d: s.references & Dependency, t: d.target & Service |
+    (s.active = True and d.condition = "service_completed_successfully")
+      implies no t.restart & ("always" + "unless-stopped")
 }
 
 /** COMPOSE025 error: a service whose end is waited for is not deployed to run always
@@ -90,8 +92,9 @@ assert AwaitedServicesEnd {
  * source: Compose specification, `depends_on`
  */
 assert AwaitedDeploymentsEnd {
-  all d: Dependency, s: d.by, t: d.target & Service |
-    (d.condition = "service_completed_successfully" and s.active = True) implies t.restart_condition != "any"
+  all s: Service, d: s.references & Dependency, t: d.target & Service |
+    (s.active = True and d.condition = "service_completed_successfully")
+      implies t.restart_condition != "any"
 }
 
 /** COMPOSE026 warning: a service and what it waits for are on one network
@@ -103,10 +106,11 @@ assert AwaitedDeploymentsEnd {
  * source: Compose specification, `networks`
  */
 assert DependenciesAreReachable {
-  all d: Dependency, s: d.by, t: d.target & Service |
-    (no s.on & t.on and some s.on and some t.on and s.settled = True and t.settled = True
-      and d.condition != "service_completed_successfully")
-    implies s.active = False
+  all s: Service, d: s.references & Dependency, t: d.target & Service |
+    (s.active = True and d.condition != "service_completed_successfully"
+      and some networks_of[s] and some networks_of[t] and s != t
+      and all r: (s + t).references & Attachment | some r.target)
+    implies some networks_of[s] & networks_of[t]
 }
 
 /** COMPOSE026 warning: a service and one that it links are on one network
@@ -118,9 +122,10 @@ assert DependenciesAreReachable {
  * source: Compose specification, `links`
  */
 assert LinksAreReachable {
-  all d: Link, s: d.by, t: d.target & Service |
-    (no s.on & t.on and some s.on and some t.on and s.settled = True and t.settled = True)
-      implies s.active = False
+  all s: Service, d: s.references & Link, t: d.target & Service |
+    (s.active = True and some networks_of[s] and some networks_of[t] and s != t
+      and all r: (s + t).references & Attachment | some r.target)
+    implies some networks_of[s] & networks_of[t]
 }
 
 /** COMPOSE027 warning: a service named in a variable is on a common network
@@ -132,8 +137,9 @@ assert LinksAreReachable {
  * source: Compose specification, `networks`
  */
 assert MentionedServicesAreReachable {
-  all m: Mention, s: m.by, t: m.service |
-    (no s.on & t.on and some s.on and some t.on and s.settled = True and t.settled = True
-      and no s.extra_hosts & m.host and no s.external_links)
-    implies s.active = False
+  all s: Service, m: s.mentions, t: m.service |
+    (s.active = True and some networks_of[s] and some networks_of[t] and s != t
+      and no s.extra_hosts & m.host and no s.external_links
+      and all r: (s + t).references & Attachment | some r.target)
+    implies some networks_of[s] & networks_of[t]
 }

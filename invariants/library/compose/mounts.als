@@ -43,10 +43,9 @@ assert NothingIsMountedBelowAFile {
  * source: ours
  */
 assert VolumesHaveOneWriter {
-  all disj m, n: VolumeMount, v: m.use.target & Volume, s: mounts.m, t: mounts.n |
-    (v in n.use.target and s != t and written_before[m, n] and no v.driver - "local" and plain
-      and s.active = True and t.active = True)
-    implies (m.read_only = True or n.read_only = True)
+  all disj s, t: Service, m: s.mounts, v: m.use.target & Volume, n: t.mounts & use.(target.v) |
+    (written_before[m, n] and plain and s.active = True and t.active = True and no v.driver - "local")
+      implies (m.read_only = True or n.read_only = True)
 }
 
 /** COMPOSE052 warning: a local volume is not shared across a swarm
@@ -58,10 +57,9 @@ assert VolumesHaveOneWriter {
  * source: Compose specification, `volumes`
  */
 assert SwarmVolumesAreShared {
-  all disj m, n: VolumeMount, v: m.use.target & Volume, s: mounts.m, t: mounts.n |
-    (v in n.use.target and s != t and written_before[m, n] and swarm and v.external = False
-      and no v.driver - "local" and no v.driver_options)
-    implies (m.read_only = True or n.read_only = True or some s.placement & t.placement)
+  all disj s, t: Service, m: s.mounts, v: m.use.target & Volume, n: t.mounts & use.(target.v) |
+    (written_before[m, n] and swarm and v.external = False and no v.driver - "local" and no v.driver_options)
+      implies (m.read_only = True or n.read_only = True or some s.placement & t.placement)
 }
 
 /** COMPOSE053 info: a service mounts a volume once
@@ -73,8 +71,8 @@ assert SwarmVolumesAreShared {
  * source: RR-9317, section 6.2, volume_roles_are_attached_to_disjoint_volumes; `VolumesAreMountedOnce` of the model `compose`
  */
 assert VolumesAreDisjoint {
-  all disj m, n: VolumeMount, v: m.use.target, s: mounts.m |
-    (v in n.use.target and s in mounts.n and s.active = True) implies some m.path & n.path
+  all s: Service, disj m, n: s.mounts, v: m.use.target |
+    (s.active = True and v in n.use.target) implies some m.path & n.path
 }
 
 /** COMPOSE054 warning: a file that is mounted is there

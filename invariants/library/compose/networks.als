@@ -5,11 +5,6 @@ open compose/vocabulary
 open compose/project
 open values
 
-/** The uses of networks with a fixed address. */
-fun addressed: set Attachment {
-  ipv4_address.(Attachment.ipv4_address) + ipv6_address.(Attachment.ipv6_address)
-}
-
 /** COMPOSE040 error: a fixed address is in a subnet of its network
  * message: the address `{x}` of `{a.by}` is in no subnet of the network `{n}`: `{n.subnets.cidr}`
  * at: a.ipv4_address "in no subnet"
@@ -19,7 +14,7 @@ fun addressed: set Attachment {
  * source: Compose specification, `ipv4_address, ipv6_address`
  */
 assert AddressesAreInASubnet {
-  all a: addressed, n: a.target & Network, x: a.ipv4_address |
+  all a: Attachment, n: a.target & Network, x: a.ipv4_address |
     (plain and a.by.active = True and n.external = False and address[x]
       and some n.subnets.cidr and all c: n.subnets.cidr | cidr[c])
     implies some c: n.subnets.cidr | contains[c, x]
@@ -34,7 +29,7 @@ assert AddressesAreInASubnet {
  * source: Compose specification, `ipv4_address, ipv6_address`
  */
 assert SixAddressesAreInASubnet {
-  all a: addressed, n: a.target & Network, x: a.ipv6_address |
+  all a: Attachment, n: a.target & Network, x: a.ipv6_address |
     (plain and a.by.active = True and n.external = False and address[x]
       and some n.subnets.cidr and all c: n.subnets.cidr | cidr[c])
     implies some c: n.subnets.cidr | contains[c, x]
@@ -50,7 +45,7 @@ assert SixAddressesAreInASubnet {
  * source: Compose specification, `ipv4_address, ipv6_address`
  */
 assert FixedAddressesHaveASubnet {
-  all a: addressed, n: a.target & Network |
+  all a: Attachment, n: a.target & Network |
     (plain and a.by.active = True and n.external = False and some a.ipv4_address + a.ipv6_address)
     implies some n.subnets.cidr
 }
@@ -64,7 +59,7 @@ assert FixedAddressesHaveASubnet {
  * source: Compose specification, `ipv4_address, ipv6_address`
  */
 assert AddressesAreUsedOnce {
-  all disj a, b: addressed, n: a.target & Network |
+  all disj a, b: Attachment, n: a.target & Network |
     not (some address_of[a.ipv4_address] & address_of[b.ipv4_address] and plain and n in b.target and runs[a.by] and runs[b.by])
 }
 
@@ -77,7 +72,7 @@ assert AddressesAreUsedOnce {
  * source: Compose specification, `ipv4_address, ipv6_address`
  */
 assert SixAddressesAreUsedOnce {
-  all disj a, b: addressed, n: a.target & Network |
+  all disj a, b: Attachment, n: a.target & Network |
     not (some address_of[a.ipv6_address] & address_of[b.ipv6_address] and plain and n in b.target and runs[a.by] and runs[b.by])
 }
 
@@ -92,7 +87,7 @@ assert SixAddressesAreUsedOnce {
  * source: Compose specification, `ipam`
  */
 assert AddressesAreNotTheNetworks {
-  all a: addressed, n: a.target & Network, u: n.subnets, x: a.ipv4_address |
+  all a: Attachment, n: a.target & Network, u: n.subnets, x: a.ipv4_address |
     (plain and a.by.active = True and n.external = False) implies
       (no address_of[x] & address_of[u.gateway + u.reserved]
         and not network_address[u.cidr, x] and not broadcast_address[u.cidr, x])
@@ -108,7 +103,8 @@ assert AddressesAreNotTheNetworks {
  * source: Compose specification, `ipv4_address, ipv6_address`
  */
 assert ReplicasHaveNoFixedAddress {
-  all a: addressed, s: a.by | (plain and s.active = True) implies s.replicas in 0 + 1
+  all s: Service, a: s.references & Attachment |
+    (plain and s.active = True and less[1, s.replicas]) implies no a.ipv4_address + a.ipv6_address
 }
 
 /** COMPOSE044 error: the subnets of networks do not overlap
@@ -180,7 +176,7 @@ assert NetworksAreDisjoint {
  * source: Compose specification, `mac_address`
  */
 assert HardwareAddressesAreUnique {
-  all disj a, b: mac_address.(Attachment.mac_address), n: a.target & Network |
+  all disj a, b: Attachment, n: a.target & Network |
     (some mac_of[a.mac_address] & mac_of[b.mac_address] and n in b.target)
       implies not (a.by.active = True and b.by.active = True)
 }

@@ -57,7 +57,7 @@ assert RangesHaveAFreePort {
  * source: RR-9317, section 6.2; Compose specification, `container_name`; `ContainerNamesAllowOneContainer` of the model `compose`
  */
 assert NamedContainersAreSingle {
-  all s: Service | (plain and s.active = True and s.replicas not in 0 + 1) implies no s.container_name
+  all s: Service | (plain and s.active = True and less[1, s.replicas]) implies no s.container_name
 }
 
 /** COMPOSE032 error: there is a port of the host for every replica

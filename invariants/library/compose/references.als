@@ -13,8 +13,8 @@ open compose/project
  * source: Compose specification, `depends_on`; RR-9317, section 6.2; `DependenciesAreAttached` of the model `compose`
  */
 assert ServicesAreDefined {
-  all r: (Dependency + Link + VolumesFrom + Namespace) - target.Service, s: r.by |
-    (s.active = True and r.known = True) implies (r in Dependency and r.required = False)
+  all s: Service, r: s.references & (Dependency + Link + VolumesFrom + Namespace) |
+    (s.active = True and r.known = True and (r in Dependency implies r.required = True)) implies some r.target
 }
 
 /** COMPOSE002 error: a network that is named is defined
@@ -26,7 +26,8 @@ assert ServicesAreDefined {
  * source: RR-9317, section 6.2, all_service_net_roles_are_attached_to_some_network; `NetworkRolesAreAttached` of the model `compose`
  */
 assert NetworksAreDefined {
-  all r: Attachment - target.Network, s: r.by | s.active = True implies r.known = False
+  all s: Service, r: s.references & Attachment |
+    (s.active = True and r.known = True) implies some r.target
 }
 
 /** COMPOSE003 error: a volume that is named is defined
@@ -38,7 +39,8 @@ assert NetworksAreDefined {
  * source: RR-9317, section 6.2, all_service_volume_roles_are_attached_to_some_volume; `VolumeRolesAreAttached` of the model `compose`
  */
 assert VolumesAreDefined {
-  all r: VolumeUse - target.Volume, s: r.by | s.active = True implies r.known = False
+  all s: Service, r: s.references & VolumeUse |
+    (s.active = True and r.known = True) implies some r.target
 }
 
 /** COMPOSE004 error: a secret that is named is defined
@@ -50,7 +52,8 @@ assert VolumesAreDefined {
  * source: Compose specification, `secrets`; `AccessRolesAreAttached` of the model `compose`
  */
 assert SecretsAreDefined {
-  all r: (SecretUse + BuildSecretUse) - target.Secret, s: r.by | s.active = True implies r.known = False
+  all s: Service, r: s.references & (SecretUse + BuildSecretUse) |
+    (s.active = True and r.known = True) implies some r.target
 }
 
 /** COMPOSE005 error: a config that is named is defined
@@ -62,7 +65,8 @@ assert SecretsAreDefined {
  * source: Compose specification, `configs`; `AccessRolesAreAttached` of the model `compose`
  */
 assert ConfigsAreDefined {
-  all r: ConfigUse - target.Config, s: r.by | s.active = True implies r.known = False
+  all s: Service, r: s.references & ConfigUse |
+    (s.active = True and r.known = True) implies some r.target
 }
 
 /** COMPOSE006 error: a model that is named is defined
@@ -74,7 +78,8 @@ assert ConfigsAreDefined {
  * source: Compose specification, `models`
  */
 assert ModelsAreDefined {
-  all r: ModelUse - target.Model, s: r.by | s.active = True implies r.known = False
+  all s: Service, r: s.references & ModelUse |
+    (s.active = True and r.known = True) implies some r.target
 }
 
 /** COMPOSE007 error: a service that is extended is defined
@@ -124,9 +129,9 @@ assert VariablesHaveAValue { all v: Variable | some v.value or some v.fallback o
  * source: Compose specification, `profiles`
  */
 assert RequiredServicesAreStarted {
-  all d: Dependency, s: d.by, t: d.target & Service |
-    (some t.profiles and no t.profiles & asked.True and d.required = True)
-      implies (some s.profiles and no s.profiles & asked.True)
+  all s: Service, d: s.references & Dependency, t: d.target & Service |
+    (d.required = True and (no s.profiles or some s.profiles & asked.True))
+      implies (no t.profiles or some t.profiles & asked.True)
 }
 
 /** COMPOSE012 error: a service has an image, or is built

@@ -14,8 +14,8 @@ open values
  * source: Compose specification, `deploy.resources`
  */
 assert MemoryReservationsAreBelowLimits {
-  all s: Service, l: s.memory_limit, r: s.memory_reservation |
-    (less[l, r] and l != 0 and not negative[l]) implies s.active = False
+  all s: Service |
+    (s.active = True and less[0, s.memory_limit]) implies not less[s.memory_limit, s.memory_reservation]
 }
 
 /** COMPOSE070 error: no more processors are reserved than allowed
@@ -27,8 +27,8 @@ assert MemoryReservationsAreBelowLimits {
  * source: Compose specification, `deploy.resources`
  */
 assert ProcessorReservationsAreBelowLimits {
-  all s: Service, l: s.cpu_limit, r: s.cpu_reservation |
-    (less[l, r] and l != 0 and not negative[l]) implies s.active = False
+  all s: Service |
+    (s.active = True and less[0, s.cpu_limit]) implies not less[s.cpu_limit, s.cpu_reservation]
 }
 
 /** COMPOSE071 error: all replicas find a node

@@ -12,9 +12,7 @@ open values
  * why: A privileged container has every capability and every device: whoever breaks into it has the host.
  * source: Docker, runtime privilege; CIS Docker Benchmark 5.4
  */
-assert ServicesAreNotPrivileged {
-  all s: Service | s.privileged = True implies s.active = False
-}
+assert ServicesAreNotPrivileged { all s: Service | s.active = True implies s.privileged != True }
 
 /** COMPOSE081 warning: a service does not control Docker
  * message: `{s}` mounts the socket of Docker
@@ -35,9 +33,7 @@ assert DockerSocketIsNotMounted {
  * why: The service reaches everything that listens on the host only, and other containers see its ports.
  * source: CIS Docker Benchmark 5.9
  */
-assert NetworkIsNotTheHosts {
-  all s: Service | s.network_mode = "host" implies s.active = False
-}
+assert NetworkIsNotTheHosts { all s: Service | s.active = True implies s.network_mode != "host" }
 
 /** COMPOSE082 warning: a service does not share the processes of the host
  * message: `{s}` uses the process table of the host
@@ -46,9 +42,7 @@ assert NetworkIsNotTheHosts {
  * why: The service sees and signals the processes of the host.
  * source: CIS Docker Benchmark 5.15
  */
-assert ProcessesAreNotTheHosts {
-  all s: Service | s.pid = "host" implies s.active = False
-}
+assert ProcessesAreNotTheHosts { all s: Service | s.active = True implies s.pid != "host" }
 
 /** COMPOSE082 warning: a service does not share the memory of the host
  * message: `{s}` uses the shared memory of the host
@@ -57,9 +51,7 @@ assert ProcessesAreNotTheHosts {
  * why: The service reads and writes the shared memory of all programs of the host.
  * source: CIS Docker Benchmark 5.16
  */
-assert MemoryIsNotTheHosts {
-  all s: Service | s.ipc = "host" implies s.active = False
-}
+assert MemoryIsNotTheHosts { all s: Service | s.active = True implies s.ipc != "host" }
 
 /** COMPOSE082 warning: a service does not share other namespaces of the host
  * message: `{s}` uses a namespace of the host
@@ -71,7 +63,7 @@ assert MemoryIsNotTheHosts {
  * source: CIS Docker Benchmark 5.20, 5.24, 5.30
  */
 assert NamespacesAreNotTheHosts {
-  all s: (uts + userns_mode + cgroup).("host") | s.active = False
+  all s: Service | s.active = True implies "host" not in s.uts + s.userns_mode + s.cgroup
 }
 
 /** COMPOSE083 warning: a service has no more capabilities than usual
@@ -106,8 +98,7 @@ assert ImagesHaveATag {
  * source: Compose specification, `image`
  */
 assert TagsAreVersions {
-  all s: Service | (s.image_tag = "latest" and no s.build_context and no s.image_digest)
-    implies s.active = False
+  all s: Service | (s.active = True and no s.build_context and no s.image_digest) implies s.image_tag != "latest"
 }
 
 /** COMPOSE085 warning: secrets are not written in a file
@@ -144,9 +135,7 @@ assert SystemIsReadOnly {
  * why: Whoever breaks into the container is root there, and on the host too when something is mounted.
  * source: CIS Docker Benchmark 4.1
  */
-assert UsersAreNotRoot {
-  all s: Service | s.active = True implies not finds[s.user, "^((root|0)(:.*)?)$"]
-}
+assert UsersAreNotRoot { all s: Service | s.active = True implies not finds[s.user, "^((root|0)(:.*)?)$"] }
 
 /** COMPOSE088 warning: the confinement of a service is not taken away
  * message: `{s}` is not confined: `{o}`

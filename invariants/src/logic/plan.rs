@@ -191,7 +191,8 @@ impl Planner<'_> {
             // What does not depend on anything bound narrows little, and the bound is as good.
             let narrows = |source: &Source| match source {
                 Source::Reverse { value, .. } => {
-                    self.is_constant(*value) || !self.terms.expr_vars(*value).is_empty()
+                    let constant = matches!(self.terms.expr(*value), ExprNode::Constant(_));
+                    constant || !self.terms.expr_vars(*value).is_empty()
                 }
                 Source::Bound => false,
             };
@@ -202,15 +203,6 @@ impl Planner<'_> {
         }
         let first = self.unbound.iter().position(|&(_, bound)| ready(bound))?;
         Some((first, Source::Bound))
-    }
-
-    /// Whether an expression is a literal, or some of them.
-    fn is_constant(&self, expr: ExprId) -> bool {
-        match self.terms.expr(expr) {
-            ExprNode::Constant(_) => true,
-            ExprNode::Union(parts) => parts.iter().all(|&part| self.is_constant(part)),
-            _ => false,
-        }
     }
 
     /// How a conjunct leads to a variable from what is bound.

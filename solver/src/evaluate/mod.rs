@@ -32,6 +32,23 @@ pub enum EvaluateError {
     Depth,
 }
 
+impl std::fmt::Display for EvaluateError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            EvaluateError::HigherOrder(_) => {
+                f.write_str("a variable ranges over more sets than can be tried")
+            }
+            EvaluateError::Capacity(columns) => {
+                write!(f, "tuples of {columns} columns cannot be numbered")
+            }
+            EvaluateError::Limit(reason) => reason.fmt(f),
+            EvaluateError::Depth => f.write_str("it is nested too deeply"),
+        }
+    }
+}
+
+impl std::error::Error for EvaluateError {}
+
 impl From<Reason> for EvaluateError {
     fn from(reason: Reason) -> Self {
         EvaluateError::Limit(reason)

@@ -1,5 +1,7 @@
 //! Which constraints cannot hold together.
 
+use std::time::Instant;
+
 use super::{Core, Error, Feed, Search, new_solver, with_deep_stack};
 use crate::cnf;
 use crate::limits::Budget;
@@ -13,6 +15,20 @@ impl Search<'_> {
     ///
     /// [`Outcome::Unsat`]: super::Outcome::Unsat
     pub fn core(&mut self) -> Result<Core, Error> {
+        self.find_core()
+    }
+
+    /// As [`core`](Self::core), but not beyond a moment.
+    pub fn core_until(&mut self, moment: Instant) -> Result<Core, Error> {
+        let before = self.options.limits.clone();
+        let deadline = before.deadline.map_or(moment, |end| end.min(moment));
+        self.options.limits.deadline = Some(deadline);
+        let core = self.find_core();
+        self.options.limits = before;
+        core
+    }
+
+    fn find_core(&self) -> Result<Core, Error> {
         self.require_unsat()?;
         // Only who asks for a core pays for the selectors.
         let (problem, options) = (self.problem, &self.options);

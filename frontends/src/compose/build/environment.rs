@@ -168,7 +168,6 @@ impl Builder<'_> {
                 let span = candidate.span;
                 let mention = self.facts.atom("Mention", host, span);
                 self.fact("Service", "mentions", candidate.service, mention, span);
-                self.fact("Mention", "by", mention, candidate.service, span);
                 self.fact("Mention", "entry", mention, candidate.entry, span);
                 let word = self.text(host, span);
                 self.fact("Mention", "host", mention, word, span);

@@ -113,24 +113,14 @@ impl Builder<'_> {
                 item: None,
             });
         }
-        let mut attachments: Vec<AtomId> = Vec::new();
-        let mut settled = true;
-        for written in &written {
-            let (attachment, network) = self.attachment(current, written, implicit);
-            attachments.push(attachment);
-            settled &= network.is_some();
-            if let Some(network) = network {
-                let service = current.component.atom;
-                self.fact("Service", "on", service, network.atom, written.span);
-            }
-        }
-        let settled = self.truth(settled, current.span);
-        let service = current.component.atom;
-        self.fact("Service", "settled", service, settled, current.span);
+        let priorities: Vec<AtomId> = written
+            .iter()
+            .map(|written| self.attachment(current, written, implicit))
+            .collect();
         let container = tree
             .some("container_name")
             .or_else(|| tree.some("hostname"));
-        for attachment in attachments {
+        for attachment in priorities {
             if let Some(container) = container {
                 self.text_fact("Attachment", "names", attachment, container);
             }
@@ -140,12 +130,7 @@ impl Builder<'_> {
         }
     }
 
-    fn attachment(
-        &mut self,
-        current: &Current,
-        written: &Written<'_>,
-        implicit: bool,
-    ) -> (AtomId, Option<Component>) {
+    fn attachment(&mut self, current: &Current, written: &Written<'_>, implicit: bool) -> AtomId {
         let Written {
             name,
             span,
@@ -159,7 +144,7 @@ impl Builder<'_> {
             self.network_flags(network.atom, None, span, true);
         }
         let properties = self.fields(tree);
-        let (attachment, network) = self.refer(
+        let (attachment, _) = self.refer(
             current,
             Use {
                 sig: "Attachment",
@@ -199,7 +184,7 @@ impl Builder<'_> {
         if let Some(addresses) = tree.some("link_local_ips") {
             self.texts_fact("Attachment", "link_local_ips", attachment, addresses);
         }
-        (attachment, network)
+        attachment
     }
 
     /// A `service:` in `network_mode`, `ipc` or `pid`.
