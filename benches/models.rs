@@ -11,7 +11,7 @@
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
-    clippy::panic,
+    clippy::indexing_slicing,
     reason = "a benchmark fails by panicking"
 )]
 
