@@ -120,7 +120,7 @@ fn parse(text: &str) -> usize {
 fn check(files: &[(&str, &str)], environments: &[&str]) -> Report {
     let mut loader = MemoryLoader::default();
     for (name, text) in files {
-        loader.insert(*name, *text);
+        loader.insert(name, *text);
     }
     let request = Request {
         files: vec![files[0].0.to_owned()],
