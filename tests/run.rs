@@ -378,6 +378,16 @@ fn fmt_changes_a_file_once() {
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "sig A {");
 }
 
+/// Modules with commands that take long; `cargo bench --bench models` runs all and compares verdicts.
+const SLOW: &[&str] = &[
+    "aeolus/actions",
+    "fractal",
+    "hot/core",
+    "lg/semantics",
+    "tosca_aeolus",
+    "tosca_occi",
+];
+
 #[test]
 fn reference_models_end_as_they_expect() {
     let listed = stdout(&locus(&["run", "--library"]));
@@ -385,19 +395,9 @@ fn reference_models_end_as_they_expect() {
     for module in listed
         .lines()
         .filter_map(|line| line.split_whitespace().next())
+        .filter(|module| !SLOW.contains(module))
     {
-        let mut args = vec!["run", "--library", module, "--format", "json"];
-        if module == "aeolus/actions" {
-            // All but those that take minutes: `cargo bench --bench models` runs these.
-            args.extend([
-                "--command",
-                "*_*",
-                "--command",
-                "Model{,Global,GlobalMulti}SC",
-            ]);
-            args.extend(["--command", "Model*New", "--command", "Model*Delete"]);
-        }
-        let output = locus(&args);
+        let output = locus(&["run", "--library", module, "--format", "json"]);
         for line in stdout(&output).lines() {
             let answer: Value = serde_json::from_str(line).unwrap();
             let expected = match answer["expect"].as_u64() {
@@ -411,7 +411,7 @@ fn reference_models_end_as_they_expect() {
             commands += 1;
         }
     }
-    assert!(commands > 90, "only {commands} commands were run");
+    assert!(commands > 40, "only {commands} commands were run");
 }
 
 #[test]
