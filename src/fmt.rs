@@ -29,7 +29,7 @@ fn fmt_file(path: &Path, check: bool) -> Exit {
     };
     let mut sources = Sources::new();
     let file = sources.add(name.clone(), text.as_str());
-    let (_, diagnostics) = locus_grammar::parse(file, &text);
+    let (_, diagnostics) = locus_grammar::parse(file, &locus_grammar::model_text(&name, &text));
     let broken: Vec<_> = diagnostics
         .iter()
         .filter(|diagnostic| diagnostic.severity == Severity::Error)
@@ -40,7 +40,7 @@ fn fmt_file(path: &Path, check: bool) -> Exit {
         }
         return Exit::Unanswered;
     }
-    let formatted = locus_grammar::format(&text);
+    let formatted = locus_grammar::format_file(&name, &text);
     if path == Path::new("-") {
         print!("{formatted}");
         return Exit::Clean;

@@ -15,6 +15,19 @@ pub struct Module {
     pub file: FileId,
     /// Its paragraphs, in order.
     pub paragraphs: Vec<Paragraph>,
+    /// What could not be read of it.
+    pub unread: Vec<Unread>,
+}
+
+/// A paragraph that could not be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unread {
+    /// One that only says something about others: a fact, a command.
+    Statement,
+    /// An assertion, predicate or function of this name.
+    Named(String),
+    /// One that other paragraphs may need to make sense: a signature, an import.
+    Declaration,
 }
 
 /// One paragraph, with the doc comment in front of it.

@@ -6,6 +6,7 @@
 pub mod ast;
 mod format;
 pub mod library;
+mod markdown;
 pub mod model;
 mod parse;
 mod precedence;
@@ -16,6 +17,7 @@ mod types;
 use locus_core::{Diagnostic, Sources};
 
 pub use format::format;
+pub use markdown::model_text;
 pub use parse::parse;
 
 /// Where the text of opened modules comes from.
@@ -41,6 +43,15 @@ pub struct Reading {
     pub model: Option<model::Model>,
     /// Errors and warnings, in the order of the text.
     pub diagnostics: Vec<Diagnostic>,
+}
+
+/// The text of a file laid out anew: all of a model, the models of a Markdown document.
+pub fn format_file(path: &str, text: &str) -> String {
+    if markdown::is_document(path, text) {
+        markdown::format(text, format)
+    } else {
+        format(text)
+    }
 }
 
 /// Reads a model: the text of the root file, and what it opens.

@@ -168,6 +168,34 @@ fn an_error_in_a_declaration_is_not_repeated_by_its_users() {
 }
 
 #[test]
+fn names_and_types_are_looked_at_beside_syntax_errors() {
+    // Nothing is said of `p`, `f` and `Z`, which are there but could not be read.
+    assert_snapshot!(diagnostics(
+        "sig A { r: set A }\n\
+         fact { some A + }\n\
+         pred A.p[x: A] { some x ) }\n\
+         fun f: A { A + + A }\n\
+         assert Z { some }\n\
+         fact { some Missing }\n\
+         fact { A.p[A] and some f and A in r }\n\
+         check Z for 3 but 2 Nowhere\n"
+    ));
+}
+
+#[test]
+fn without_a_declaration_nothing_that_may_follow_from_it_is_said() {
+    let said =
+        diagnostics("sig A { r: set A\nsig B extends A {}\nfact { some A.r and some Missing }\n");
+    assert!(said.contains("error[syntax]"), "{said}");
+    assert!(!said.contains("error[name]"), "{said}");
+    // Which of two predicates is meant cannot be told without one of them.
+    let said = diagnostics(
+        "sig A, B {}\npred p[x: A] { some x + }\npred p[x: B] { some x }\nfact { p[A] }\n",
+    );
+    assert!(!said.contains("error[type]"), "{said}");
+}
+
+#[test]
 fn macros_that_expand_for_ever() {
     assert_snapshot!(diagnostics(
         "sig A {}\nlet m[x] = m[x]\nfact { some m[A] }\nfact { some m }\n"

@@ -356,6 +356,21 @@ fn modules_are_found_next_to_the_file_that_opens_them() {
 }
 
 #[test]
+fn modules_may_be_documents() {
+    let files = Files::default().with(
+        "notes.md",
+        "---\ntitle: Notes\n---\nWords.\n```alloy\nmodule notes\nsig Noted {}\nfact { some Oops }\n```\n",
+    );
+    let (reading, sources) = reading_with("open notes\nfact { some Noted }", &files);
+    let shown = show(&reading.diagnostics, &sources);
+    assert!(
+        shown.starts_with("notes.md:8:13: error[name]: the name `Oops`"),
+        "{shown}"
+    );
+    assert!(!shown.contains("Noted"), "{shown}");
+}
+
+#[test]
 fn modules_that_open_each_other_are_refused() {
     let files = Files::default()
         .with("a.als", "open b")

@@ -14,7 +14,7 @@ mod scan;
 use locus_core::{Diagnostic, FileId, Span};
 use pest::Parser as _;
 
-use crate::ast::Module;
+use crate::ast::{Module, Unread};
 
 mod grammar {
     #[derive(pest_derive::Parser)]
@@ -38,13 +38,15 @@ pub fn parse(file: FileId, text: &str) -> (Module, Vec<Diagnostic>) {
     let scanned = scan::scan(file, text);
     let mut diagnostics = scanned.diagnostics;
     let mut paragraphs = Vec::with_capacity(scanned.chunks.len());
+    let mut unread: Vec<Unread> = Vec::new();
     for chunk in scanned.chunks {
-        if chunk.is_bad {
-            continue;
-        }
         let Some(source) = text.get(chunk.start..chunk.end) else {
             continue;
         };
+        if chunk.is_bad {
+            unread.push(scan::unread(source));
+            continue;
+        }
         match AlloyParser::parse(Rule::file_paragraph, source) {
             Ok(pairs) => {
                 let builder = Builder {
@@ -53,14 +55,25 @@ pub fn parse(file: FileId, text: &str) -> (Module, Vec<Diagnostic>) {
                 };
                 match builder.paragraph(pairs, chunk.doc) {
                     Ok(paragraph) => paragraphs.push(paragraph),
-                    Err(diagnostic) => diagnostics.push(*diagnostic),
+                    Err(diagnostic) => {
+                        unread.push(scan::unread(source));
+                        diagnostics.push(*diagnostic);
+                    }
                 }
             }
-            Err(error) => diagnostics.push(report::syntax(file, source, chunk.start, &error)),
+            Err(error) => {
+                unread.push(scan::unread(source));
+                diagnostics.push(report::syntax(file, source, chunk.start, &error));
+            }
         }
     }
     diagnostics.sort_by_key(|diagnostic| diagnostic.primary().map(|span| span.start));
-    (Module { file, paragraphs }, diagnostics)
+    let module = Module {
+        file,
+        paragraphs,
+        unread,
+    };
+    (module, diagnostics)
 }
 
 /// What building the tree gives: errors are boxed because they are rare and large.

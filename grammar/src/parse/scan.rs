@@ -4,6 +4,7 @@
 use locus_core::{Diagnostic, FileId, Span};
 
 use super::MAX_BRACKETS;
+use crate::ast::Unread;
 
 /// What a token is, as far as the scan needs to know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -435,6 +436,31 @@ fn ends_operand(token: &Token<'_>) -> bool {
         TokenKind::Word => !is_operator_word(token.text),
         TokenKind::Number | TokenKind::Str | TokenKind::Close => true,
         _ => matches!(token.text, "'" | "\u{2018}" | "\u{2019}" | ".."),
+    }
+}
+
+/// What is lost with a paragraph that cannot be read.
+pub(super) fn unread(text: &str) -> Unread {
+    let mut words = tokens(text)
+        .filter(|token| !token.is_comment())
+        .skip_while(|token| is_qualifier(token.text))
+        .peekable();
+    let Some(first) = words.next() else {
+        return Unread::Statement;
+    };
+    match first.text {
+        "fact" | "run" | "check" => Unread::Statement,
+        // `label: run ..`
+        _ if words.peek().is_some_and(|token| token.text == ":") => Unread::Statement,
+        // Of `pred A.p[..]` the last name in front of what the brackets hold.
+        "assert" | "pred" | "fun" => words
+            .take_while(|token| token.kind == TokenKind::Word || token.text == ".")
+            .filter(|token| token.kind == TokenKind::Word)
+            .last()
+            .map_or(Unread::Declaration, |name| {
+                Unread::Named(name.text.to_owned())
+            }),
+        _ => Unread::Declaration,
     }
 }
 

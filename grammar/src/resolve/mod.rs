@@ -95,6 +95,10 @@ struct World<'a> {
     sources: &'a mut Sources,
     loader: &'a dyn Loader,
     diagnostics: Vec<Diagnostic>,
+    /// What is wrong with the text of files; names and types are looked at all the same where that makes sense.
+    syntax_errors: Vec<Diagnostic>,
+    /// Whether something was not read that the rest needs to make sense.
+    is_incomplete: bool,
     files: HashMap<String, Loaded>,
     instances: Arena<Instance>,
     raw_sigs: Arena<RawSig>,
@@ -129,6 +133,8 @@ pub(crate) fn read(path: &str, text: &str, sources: &mut Sources, loader: &dyn L
         sources,
         loader,
         diagnostics: Vec::new(),
+        syntax_errors: Vec::new(),
+        is_incomplete: false,
         files: HashMap::new(),
         instances: Arena::default(),
         raw_sigs: Arena::default(),
@@ -179,7 +185,7 @@ impl World<'_> {
         let Some(root) = self.load_all(path, text) else {
             return;
         };
-        if self.has_errors() {
+        if self.is_incomplete || self.has_errors() {
             return;
         }
         let mut modules = self.reachable(root, false);
@@ -224,6 +230,7 @@ impl World<'_> {
                     .primary()
                     .is_none_or(|span| !library.contains(&span.file))
             }));
+        self.diagnostics.append(&mut self.syntax_errors);
         self.diagnostics.retain(|d| d.code != REPORTED);
         let mut seen: Vec<Diagnostic> = Vec::new();
         let mut known: HashSet<(Option<Span>, String)> = HashSet::new();

@@ -1,12 +1,13 @@
 //! Modules: files found, parameters given, the same module opened twice made one.
 
 use std::collections::{HashMap, HashSet};
+use std::path::Path;
 use std::rc::Rc;
 
 use locus_core::{Diagnostic, Span, suggest};
 
 use super::World;
-use crate::ast::{self, ParagraphKind};
+use crate::ast::{self, ParagraphKind, Unread};
 use crate::library;
 use crate::model::{SigId, builtin};
 
@@ -113,13 +114,27 @@ impl World<'_> {
             return loaded.clone();
         }
         let file = self.sources.add(path, text);
-        let (ast, diagnostics) = crate::parse(file, text);
+        let (ast, diagnostics) = crate::parse(file, &crate::model_text(path, text));
+        // Without a fact the rest is what it was; without a predicate all but its name is; without a
+        // signature, or with two predicates of that name, errors would follow that are none.
+        let mut is_bad = false;
+        for unread in &ast.unread {
+            match unread {
+                Unread::Statement => {}
+                Unread::Named(name) => {
+                    is_bad |= declares(&ast, name);
+                    self.broken_names.insert(name.clone());
+                }
+                Unread::Declaration => is_bad = true,
+            }
+        }
         let loaded = Loaded {
             path: path.to_owned(),
             ast: Rc::new(ast),
-            is_bad: !diagnostics.is_empty(),
+            is_bad,
         };
-        self.diagnostics.extend(diagnostics);
+        self.is_incomplete |= is_bad;
+        self.syntax_errors.extend(diagnostics);
         self.files.insert(path.to_owned(), loaded.clone());
         loaded
     }
@@ -132,6 +147,10 @@ impl World<'_> {
         }
         if let Some(text) = self.loader.load(&path) {
             return Some(self.parse_file(&path, &text));
+        }
+        let document = Path::new(&path).with_extension("md").display().to_string();
+        if let Some(text) = self.loader.load(&document) {
+            return Some(self.parse_file(&document, &text));
         }
         if let Some(text) = library::source(&opening.name) {
             let path = format!("{}.als", opening.name);
@@ -483,6 +502,22 @@ fn module_path(importer_name: Option<&str>, importer_path: &str, opened: &str) -
     }
     dirs.extend(b);
     format!("{}.als", dirs.join("/"))
+}
+
+/// Whether a predicate, function, assertion or field of this name was read.
+fn declares(module: &ast::Module, name: &str) -> bool {
+    let names = |names: &[ast::Name]| names.iter().any(|other| other.text == name);
+    module
+        .paragraphs
+        .iter()
+        .any(|paragraph| match &paragraph.kind {
+            ParagraphKind::Func(func) => func.name.text == name,
+            ParagraphKind::Assert(named) => {
+                named.name.as_ref().is_some_and(|other| other.text == name)
+            }
+            ParagraphKind::Sig(sig) => sig.fields.iter().any(|field| names(&field.names)),
+            _ => false,
+        })
 }
 
 /// Whether a paragraph uses `seq` as a multiplicity, which opens `util/sequniv` as `seq`.

@@ -8,6 +8,7 @@ use locus_core::{Diagnostic, Span};
 
 use super::expr::{Kind, Rx, XDecl};
 use super::make::{Checker, type_error};
+use super::operators::{Class, class};
 use super::product::Type;
 use crate::model::{BinaryOp, Const, ListOp, Quant, UnaryOp, VarId, builtin};
 
@@ -260,28 +261,10 @@ impl Checker {
         p: &Type,
         warn: bool,
     ) -> Rx {
-        use BinaryOp as B;
-        let (a, b) = match op {
-            B::Mul
-            | B::Div
-            | B::Rem
-            | B::Add
-            | B::Sub
-            | B::Shl
-            | B::Sha
-            | B::Shr
-            | B::Lt
-            | B::Lte
-            | B::Gt
-            | B::Gte
-            | B::NotLt
-            | B::NotLte
-            | B::NotGt
-            | B::NotGte => (Type::value(), Type::value()),
-            B::Implies | B::Iff | B::Until | B::Releases | B::Since | B::Triggered => {
-                (Type::formula(), Type::formula())
-            }
-            _ => {
+        let (a, b) = match class(op) {
+            Class::Integers => (Type::value(), Type::value()),
+            Class::Formulas => (Type::formula(), Type::formula()),
+            Class::Sets | Class::Either => {
                 let problem = self.irrelevance(x, op, left, right, p);
                 if let Some(message) = problem {
                     self.warn(warn, |c| {

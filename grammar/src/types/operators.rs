@@ -408,7 +408,8 @@ impl Checker {
     }
 }
 
-enum Class {
+/// What an operator takes.
+pub(super) enum Class {
     Integers,
     Formulas,
     Sets,
@@ -416,7 +417,7 @@ enum Class {
     Either,
 }
 
-fn class(op: BinaryOp) -> Class {
+pub(super) fn class(op: BinaryOp) -> Class {
     use BinaryOp as B;
     match op {
         B::Mul
