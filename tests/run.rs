@@ -431,3 +431,25 @@ fn the_library_is_listed_and_unknown_names_are_refused() {
         stderr(&output)
     );
 }
+
+#[test]
+fn models_in_markdown_run_with_the_lines_of_the_document() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("notes.md");
+    let text = "# Notes\n\nA claim:\n\n```alloy\nsig A { next: lone A }\n```\n\nand its test:\n\n```alloy\n\
+        check   Acyclic { no a: A | a in a.^next } expect 1\n```\n";
+    std::fs::write(&path, text).unwrap();
+    let name = path.to_str().unwrap();
+    let output = locus(&["run", name]);
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    assert!(
+        stdout(&output).contains("notes.md:12 check Acyclic"),
+        "{}",
+        stdout(&output)
+    );
+
+    assert_eq!(code(&locus(&["fmt", "--check", name])), 1);
+    assert_eq!(code(&locus(&["fmt", name])), 0);
+    let formatted = std::fs::read_to_string(&path).unwrap();
+    assert_eq!(formatted, text.replace("check   ", "check "));
+}
