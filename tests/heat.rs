@@ -75,6 +75,39 @@ fn every_example_is_listed_here() {
 }
 
 #[test]
+fn what_is_wrong_with_each_member_of_a_group_is_said_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let template = folder.path().join("group.yaml");
+    let text = "heat_template_version: rocky
+resources:
+  group:
+    type: OS::Heat::ResourceGroup
+    properties:
+      count: 40
+      resource_def:
+        type: OS::Nova::Server
+        properties: { image: debian, flavour: m1, networks: [{ network: public }] }
+";
+    std::fs::write(&template, text).unwrap();
+    let (report, code) = check(&[template.to_str().unwrap()]);
+    let said: Vec<&str> = report["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|finding| finding["rule"] == "HOT014")
+        .map(|finding| finding["message"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        said,
+        [
+            "`group[0]` lacks the property `flavor`, which `OS::Nova::Server` requires (and 39 more like it)",
+            "`OS::Nova::Server` has no property `flavour`",
+        ]
+    );
+    assert_eq!(code, 1);
+}
+
+#[test]
 fn two_machines_are_deployable_with_their_environment() {
     let (report, code) = check(&["two-vms.yaml", "-e", "two-vms.env.yaml"]);
     assert_eq!((findings(&report), code), (Vec::new(), 0));

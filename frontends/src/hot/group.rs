@@ -151,14 +151,11 @@ impl Engine<'_> {
             _ => member.ty.clone(),
         };
         let location = self.contained(group.location, name, sort, group.span);
-        let first = name == "0";
         let shown: Arc<str> = format!("{}[{name}]", group.name).into();
         let atom = self.facts.atom("Resource", shown.clone(), group.span);
         self.facts.locate(atom, location);
         self.by_location.insert(location, atom);
-        if first {
-            self.type_facts(atom, &member.ty, member.ty_span, &resolved);
-        }
+        self.type_facts(atom, &member.ty, member.ty_span, &resolved);
         let mut building = Building {
             location,
             atom,

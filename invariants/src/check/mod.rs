@@ -3,6 +3,7 @@
 #[cfg(test)]
 mod agreement;
 mod decide;
+mod fold;
 mod populate;
 mod problem;
 mod report;

@@ -48,7 +48,9 @@ impl Reporter<'_> {
             }
             if primary.is_none() {
                 primary = Some(span);
-                for included in &self.database.atom(atom).included_by {
+                // A member of a group is written where the group is.
+                let included = self.database.atom(atom).included_by.iter();
+                for included in included.filter(|included| **included != span) {
                     diagnostic = diagnostic.related(*included, "included here");
                 }
             }

@@ -11,6 +11,7 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::decide::{Decision, Effort, decide};
+use super::fold::fold_members;
 use super::populate::populate;
 use super::report::{Binding, Reporter};
 use crate::engine::{Atom, Database, Evaluator, Search, Shared, Tri};
@@ -253,6 +254,7 @@ impl Checker {
         report.findings.dedup_by(|a, b| {
             a.code == b.code && a.message == b.message && a.primary() == b.primary()
         });
+        report.findings = fold_members(report.findings);
         report
     }
 
