@@ -96,6 +96,7 @@ pub(crate) fn load(
     let language = language::of(kind)?;
     let paths = |paths: &[PathBuf]| paths.iter().map(|p| p.display().to_string()).collect();
     let request = Request {
+        now: Some(std::time::SystemTime::now()),
         files,
         environments: paths(&inputs.environment),
         parameters: inputs.param.clone(),

@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use locus_core::facts::Facts;
 use locus_core::{Diagnostic, LocationGraph, Sources};
@@ -38,6 +39,8 @@ pub struct Request {
     pub types: UserTypes,
     /// Whether inputs that are not given stay open even when they have a default.
     pub all_inputs: bool,
+    /// The time with which dates are compared that must lie in the future; without it, none is past.
+    pub now: Option<SystemTime>,
 }
 
 /// Resource types that the user declares, by name.
@@ -118,6 +121,7 @@ impl Language for Heat {
         };
         let mut inner = hot::Request {
             template: request.files.first().and_then(|path| add(sources, path)),
+            now: request.now,
             all_inputs: request.all_inputs,
             types: request.types.clone(),
             ..hot::Request::default()

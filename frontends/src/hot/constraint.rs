@@ -1,7 +1,9 @@
 //! Whether a value satisfies a constraint, as Heat decides it.
 
 use std::sync::Arc;
+use std::time::SystemTime;
 
+use jiff::Timestamp;
 use locus_core::Int;
 use locus_core::value::{Constraint, Value};
 use regex::Regex;
@@ -17,6 +19,7 @@ use locus_core::value::{Field, Item};
 #[derive(Debug, Default)]
 pub(super) struct Judge {
     patterns: FxHashMap<Arc<str>, Option<Regex>>,
+    now: Option<Timestamp>,
 }
 
 /// Whether that a constraint could not be decided is its own fault: the value is known.
@@ -33,6 +36,14 @@ pub(super) fn is_beyond(constraint: &Constraint, value: &Value) -> bool {
 }
 
 impl Judge {
+    /// One that takes dates before this time for past.
+    pub(super) fn new(now: Option<SystemTime>) -> Self {
+        Judge {
+            now: now.and_then(|now| Timestamp::try_from(now).ok()),
+            ..Judge::default()
+        }
+    }
+
     /// Whether a value satisfies a constraint; `None` when that is not known.
     pub(super) fn holds(&mut self, constraint: &Constraint, value: &Value) -> Option<bool> {
         if matches!(value, Value::Symbolic(_) | Value::Location(_) | Value::Null) {
@@ -109,7 +120,7 @@ impl Judge {
                 regex.as_ref().map(|regex| regex.is_match(&text))
             }
             Constraint::Named(name) => match value {
-                Value::Str(text) => format::accepts(name, text),
+                Value::Str(text) => format::accepts(name, text, self.now),
                 Value::List(items) => {
                     let mut all = Some(true);
                     for item in items {
@@ -122,7 +133,7 @@ impl Judge {
                     all
                 }
                 Value::Int(_) | Value::Bool(_) | Value::Float(_) => {
-                    format::accepts(name, &value.to_string())
+                    format::accepts(name, &value.to_string(), self.now)
                 }
                 _ => None,
             },
@@ -216,7 +227,9 @@ pub(super) fn words(constraint: &Constraint) -> String {
             "rel_dns_name" => "a DNS name that does not end in a dot".into(),
             "cron_expression" => "a cron expression".into(),
             "json_string" => "JSON".into(),
-            "expiration" | "iso_8601" => "an ISO 8601 time".into(),
+            "iso_8601" => "an ISO 8601 time".into(),
+            "expiration" => "an ISO 8601 time in the future".into(),
+            "timezone" => "a time zone such as Europe/Paris".into(),
             name => format!("accepted by `{name}`"),
         },
     }

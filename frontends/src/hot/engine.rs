@@ -143,7 +143,7 @@ impl<'a> Engine<'a> {
             facts: Facts::new(&VOCABULARY),
             diagnostics: Vec::new(),
             unchecked: Vec::new(),
-            judge: Judge::default(),
+            judge: Judge::new(request.now),
             files: FxHashMap::default(),
             templates: FxHashMap::default(),
             order: Vec::new(),

@@ -2,10 +2,15 @@
 
 use std::net::IpAddr;
 
+use jiff::Timestamp;
+use jiff::civil::{Date, DateTime};
+use jiff::tz::{TimeZone, TimeZoneDatabase};
 use serde_json::Value as Json;
 
 /// Whether a text has the form that a named constraint asks for; `None` when that cannot be told.
-pub(super) fn accepts(constraint: &str, text: &str) -> Option<bool> {
+///
+/// What must lie in the future is compared with `now`, where that is known.
+pub(super) fn accepts(constraint: &str, text: &str, now: Option<Timestamp>) -> Option<bool> {
     Some(match constraint {
         "ip_addr" => is_address(text),
         "net_cidr" => is_cidr(text),
@@ -17,10 +22,13 @@ pub(super) fn accepts(constraint: &str, text: &str) -> Option<bool> {
         "json_string" => text.is_empty() || serde_json::from_str::<Json>(text).is_ok(),
         "cron_expression" => is_cron(text),
         "iso_8601" => is_time(text),
-        // Whether it lies in the future is not a property of the text.
-        "expiration" if text.is_empty() => true,
-        "expiration" => is_time(text),
-        "timezone" if text.is_empty() => true,
+        "expiration" | "timezone" if text.is_empty() => true,
+        "expiration" => {
+            let text = text.trim();
+            let past = now.zip(moment(text)).is_some_and(|(now, then)| then <= now);
+            is_time(text) && !past
+        }
+        "timezone" => TimeZoneDatabase::bundled().get(text).is_ok(),
         _ => return None,
     })
 }
@@ -158,6 +166,19 @@ fn is_time(text: &str) -> bool {
     date_ok && time_ok
 }
 
+/// The moment that a text names; without a zone it is in UTC.
+fn moment(text: &str) -> Option<Timestamp> {
+    let at = |time: DateTime| {
+        time.to_zoned(TimeZone::UTC)
+            .ok()
+            .map(|zoned| zoned.timestamp())
+    };
+    text.parse::<Timestamp>()
+        .ok()
+        .or_else(|| at(text.parse::<DateTime>().ok()?))
+        .or_else(|| at(text.parse::<Date>().ok()?.into()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -192,14 +213,23 @@ mod tests {
             ("json_string", "{a", false),
             ("expiration", "2030-01-01T00:00:00", true),
             ("expiration", "tomorrow", false),
+            ("expiration", "", true),
+            ("expiration", "2025-06-01T12:00:00Z", true),
+            ("expiration", "2025-06-01T12:00:00+02:00", false),
+            ("expiration", "2017-12-28T19:14:44.180394", false),
+            ("expiration", "2017-12-28", false),
+            ("timezone", "Europe/Paris", true),
+            ("timezone", "UTC", true),
+            ("timezone", "Europe/Pariss", false),
         ];
+        let now = moment("2025-06-01T11:00:00Z").expect("a time");
         for (constraint, text, expected) in cases {
             assert_eq!(
-                accepts(constraint, text),
+                accepts(constraint, text, Some(now)),
                 Some(expected),
                 "{constraint}: {text}"
             );
         }
-        assert_eq!(accepts("neutron.network", "net"), None);
+        assert_eq!(accepts("neutron.network", "net", None), None);
     }
 }

@@ -27,6 +27,7 @@ mod text;
 mod yaql;
 
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use locus_core::facts::Facts;
 use locus_core::{Diagnostic, FileId, LocationGraph, Sources};
@@ -74,6 +75,8 @@ pub struct Request {
     pub parameters: Vec<environment::Given>,
     /// Whether parameters that are not given stay symbolic even when they have a default.
     pub all_inputs: bool,
+    /// The time with which dates are compared that must lie in the future.
+    pub now: Option<SystemTime>,
     /// Types that the user's own registry or plugins provide.
     pub types: FxHashMap<Arc<str>, Arc<ResourceType>>,
     /// What is refused.
