@@ -1,4 +1,4 @@
-//! Tenants, workers and manufacturers, kept.
+//! The registrar's database, and the tenants and workers in it.
 
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -6,15 +6,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use rusqlite::{Connection, OptionalExtension as _, Row, Transaction, params};
 use uuid::Uuid;
 
-use super::certificate::Certificate;
-use super::chain::{EkIdentity, TrustStore};
 use super::database::{self, DatabaseError};
-use super::record::{
-    CaKind, Manufacturer, NewWorker, RegistrarError, StoredCertificate, Tenant, Worker,
-};
-use super::revocation::RevocationList;
+use super::record::{NewWorker, RegistrarError, Tenant, Worker};
 use crate::clock::Timestamp;
-use crate::digest::HashAlg;
 use crate::evidence::jws::{key_id, public_key_from_pem, public_key_to_pem};
 
 /// "LoRe": whose database it is.
@@ -75,14 +69,14 @@ impl Registrar {
         })
     }
 
-    fn lock(&self) -> MutexGuard<'_, Connection> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, Connection> {
         // A panic elsewhere leaves no transaction behind: it was rolled back when dropped.
         self.connection
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn change<T>(
+    pub(super) fn change<T>(
         &self,
         kind: &'static str,
         change: impl FnOnce(&Transaction<'_>) -> Result<T, RegistrarError>,
@@ -142,11 +136,6 @@ impl Registrar {
     /// A tenant by name.
     pub fn tenant_by_name(&self, name: &str) -> Result<Option<Tenant>, RegistrarError> {
         self.tenant_where("name", name)
-    }
-
-    /// A tenant by the thumbprint of its key: who signed a request.
-    pub fn tenant_by_key(&self, key_id: &str) -> Result<Option<Tenant>, RegistrarError> {
-        self.tenant_where("key_id", key_id)
     }
 
     /// A tenant by identifier.
@@ -261,17 +250,6 @@ impl Registrar {
             .map_err(|()| RegistrarError::Unreadable("worker"))
     }
 
-    /// Notes the key of a worker's TLS certificate: at registration and at every rotation.
-    pub fn set_tls_key(&self, id: Uuid, tls_key: &str) -> Result<(), RegistrarError> {
-        self.change("worker", |transaction| {
-            let changed = transaction.execute(
-                "UPDATE worker SET tls_key = ?2 WHERE id = ?1",
-                params![id.to_string(), tls_key],
-            )?;
-            found("worker", &id.to_string(), changed)
-        })
-    }
-
     /// Removes a worker.
     pub fn delete_worker(&self, id: Uuid) -> Result<(), RegistrarError> {
         self.delete(
@@ -281,151 +259,7 @@ impl Registrar {
         )
     }
 
-    /// Adds a manufacturer of TPMs.
-    pub fn create_manufacturer(
-        &self,
-        id: &str,
-        name: &str,
-    ) -> Result<Manufacturer, RegistrarError> {
-        let manufacturer = Manufacturer {
-            id: id.to_ascii_lowercase(),
-            name: name.to_owned(),
-        };
-        self.change("manufacturer", |transaction| {
-            transaction.execute(
-                "INSERT INTO manufacturer (id, name) VALUES (?1, ?2)",
-                params![manufacturer.id, manufacturer.name],
-            )?;
-            Ok(())
-        })?;
-        Ok(manufacturer)
-    }
-
-    /// All manufacturers.
-    pub fn manufacturers(&self) -> Result<Vec<Manufacturer>, RegistrarError> {
-        let connection = self.lock();
-        let mut statement = connection.prepare("SELECT id, name FROM manufacturer ORDER BY id")?;
-        let found = statement
-            .query_map([], |row| {
-                Ok(Manufacturer {
-                    id: row.get(0)?,
-                    name: row.get(1)?,
-                })
-            })?
-            .collect::<Result<_, _>>()?;
-        Ok(found)
-    }
-
-    /// Removes a manufacturer with all its certificates: its TPMs cannot register any more.
-    pub fn delete_manufacturer(&self, id: &str) -> Result<(), RegistrarError> {
-        self.delete(
-            "manufacturer",
-            "DELETE FROM manufacturer WHERE id = ?1",
-            &id.to_ascii_lowercase(),
-        )
-    }
-
-    /// Adds a certificate of a manufacturer's certification authority, DER.
-    pub fn add_certificate(
-        &self,
-        manufacturer: &str,
-        kind: CaKind,
-        der: &[u8],
-    ) -> Result<StoredCertificate, RegistrarError> {
-        let certificate = Certificate::from_der(der)?;
-        let stored = StoredCertificate {
-            digest: certificate.digest().to_string(),
-            manufacturer: manufacturer.to_ascii_lowercase(),
-            kind,
-        };
-        let kind = match kind {
-            CaKind::Root => "root",
-            CaKind::Intermediate => "intermediate",
-        };
-        self.change("certificate", |transaction| {
-            known_manufacturer(transaction, &stored.manufacturer)?;
-            transaction.execute(
-                "INSERT INTO ca_certificate (digest, manufacturer, kind, der)
-                 VALUES (?1, ?2, ?3, ?4)",
-                params![stored.digest, stored.manufacturer, kind, der],
-            )?;
-            Ok(())
-        })?;
-        Ok(stored)
-    }
-
-    /// Removes a certificate by its digest.
-    pub fn delete_certificate(&self, digest: &str) -> Result<(), RegistrarError> {
-        self.delete(
-            "certificate",
-            "DELETE FROM ca_certificate WHERE digest = ?1",
-            digest,
-        )
-    }
-
-    /// Adds a revocation list of a manufacturer, DER.
-    pub fn add_revocation_list(
-        &self,
-        manufacturer: &str,
-        der: &[u8],
-    ) -> Result<String, RegistrarError> {
-        RevocationList::from_der(der)?;
-        let digest = HashAlg::Sha256.hash(&[der]).to_string();
-        let manufacturer = manufacturer.to_ascii_lowercase();
-        self.change("revocation list", |transaction| {
-            known_manufacturer(transaction, &manufacturer)?;
-            transaction.execute(
-                "INSERT INTO revocation_list (digest, manufacturer, der) VALUES (?1, ?2, ?3)",
-                params![digest, manufacturer, der],
-            )?;
-            Ok(())
-        })?;
-        Ok(digest)
-    }
-
-    /// Removes a revocation list by its digest, when a newer one has taken its place.
-    pub fn delete_revocation_list(&self, digest: &str) -> Result<(), RegistrarError> {
-        self.delete(
-            "revocation list",
-            "DELETE FROM revocation_list WHERE digest = ?1",
-            digest,
-        )
-    }
-
-    /// Everything that decides about EK certificates.
-    pub fn trust_store(&self) -> Result<TrustStore, RegistrarError> {
-        let connection = self.lock();
-        let mut store = TrustStore::new();
-        let mut statement =
-            connection.prepare("SELECT manufacturer, kind, der FROM ca_certificate")?;
-        let mut rows = statement.query([])?;
-        while let Some(row) = rows.next()? {
-            let (manufacturer, kind, der): (String, String, Vec<u8>) =
-                (row.get(0)?, row.get(1)?, row.get(2)?);
-            match kind.as_str() {
-                "root" => store.add_root(&manufacturer, &der)?,
-                _ => store.add_intermediate(&der)?,
-            }
-        }
-        let mut statement = connection.prepare("SELECT der FROM revocation_list")?;
-        let mut rows = statement.query([])?;
-        while let Some(row) = rows.next()? {
-            store.add_revocation_list(&row.get::<_, Vec<u8>>(0)?)?;
-        }
-        Ok(store)
-    }
-
-    /// Validates an EK certificate with the certificates and lists kept here.
-    pub fn validate_ek(
-        &self,
-        certificate: &[u8],
-        chain: &[Vec<u8>],
-        now: Timestamp,
-    ) -> Result<EkIdentity, RegistrarError> {
-        Ok(self.trust_store()?.validate_ek(certificate, chain, now)?)
-    }
-
-    fn delete(
+    pub(super) fn delete(
         &self,
         kind: &'static str,
         statement: &str,
@@ -447,7 +281,7 @@ impl std::fmt::Debug for Registrar {
 const WORKER: &str =
     "id, name, ak_public, ek_public, ek_certificate, tls_key, os, address, registered";
 
-fn found(kind: &'static str, name: &str, rows: usize) -> Result<(), RegistrarError> {
+pub(super) fn found(kind: &'static str, name: &str, rows: usize) -> Result<(), RegistrarError> {
     if rows == 0 {
         return Err(RegistrarError::NotFound {
             kind,
@@ -456,14 +290,6 @@ fn found(kind: &'static str, name: &str, rows: usize) -> Result<(), RegistrarErr
     }
     Ok(())
 }
-
-fn known_manufacturer(transaction: &Transaction<'_>, id: &str) -> Result<(), RegistrarError> {
-    let known = transaction
-        .query_row("SELECT 1 FROM manufacturer WHERE id = ?1", [id], |_| Ok(()))
-        .optional()?;
-    found("manufacturer", id, usize::from(known.is_some()))
-}
-
 fn exists(kind: &'static str, error: RegistrarError) -> RegistrarError {
     match &error {
         RegistrarError::Database(DatabaseError::Sqlite(sqlite))
