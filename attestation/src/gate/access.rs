@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use hyper::Method;
+use percent_encoding::{NON_ALPHANUMERIC, PercentEncode, utf8_percent_encode};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -71,12 +72,19 @@ fn json<T: Serialize>(value: &T) -> Result<Vec<u8>, Problem> {
     serde_json::to_vec(value).map_err(Problem::internal)
 }
 
+/// A name as one segment of a path: whatever is in it, it names nothing else.
+fn segment(name: &str) -> PercentEncode<'_> {
+    utf8_percent_encode(name, NON_ALPHANUMERIC)
+}
+
 impl Registrar {
     /// A registered worker.
     pub async fn worker(&self, name: &str) -> Result<WorkerRecord, Problem> {
         match self {
             Registrar::Local(local) => local.worker(name),
-            Registrar::Remote(client) => Ok(client.get(&format!("/v1/workers/{name}")).await?),
+            Registrar::Remote(client) => Ok(client
+                .get(&format!("/v1/workers/{}", segment(name)))
+                .await?),
         }
     }
 
@@ -104,7 +112,7 @@ impl Registrar {
         match self {
             Registrar::Local(local) => local.remove_worker(name),
             Registrar::Remote(client) => {
-                let path = format!("/v1/workers/{name}");
+                let path = format!("/v1/workers/{}", segment(name));
                 done(client, Method::DELETE, &path, Vec::new()).await
             }
         }
@@ -125,7 +133,9 @@ impl Registrar {
     pub async fn tenant(&self, name: &str) -> Result<TenantRecord, Problem> {
         match self {
             Registrar::Local(local) => local.tenant(name),
-            Registrar::Remote(client) => Ok(client.get(&format!("/v1/tenants/{name}")).await?),
+            Registrar::Remote(client) => Ok(client
+                .get(&format!("/v1/tenants/{}", segment(name)))
+                .await?),
         }
     }
 }
@@ -219,7 +229,7 @@ impl VerifierAccess {
         match self {
             VerifierAccess::Local(verifier) => verifier.remove(name),
             VerifierAccess::Remote(client) => {
-                let path = format!("/v1/verifier/workers/{name}");
+                let path = format!("/v1/verifier/workers/{}", segment(name));
                 done(client, Method::DELETE, &path, Vec::new()).await
             }
         }

@@ -2,6 +2,7 @@
 
 use axum::Router;
 use axum::extract::Request;
+use axum::http::StatusCode;
 use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::MethodRouter;
@@ -59,7 +60,7 @@ pub(crate) use endpoint;
 
 /// The router of some endpoints, each behind its access rule.
 pub fn router<S: Clone + Send + Sync + 'static>(endpoints: Vec<Endpoint<S>>) -> Router<S> {
-    endpoints
+    let routes = endpoints
         .into_iter()
         .fold(Router::new(), |router, endpoint| {
             let roles = endpoint.roles;
@@ -69,6 +70,13 @@ pub fn router<S: Clone + Send + Sync + 'static>(endpoints: Vec<Endpoint<S>>) -> 
                     guard(roles, request, next)
                 }));
             router.route(endpoint.path, guarded)
+        });
+    // Only the routes that are there already learn what to say to a method they do not have.
+    routes
+        .fallback(|| async { Problem::not_found("there is no such endpoint") })
+        .method_not_allowed_fallback(|| async {
+            let status = StatusCode::METHOD_NOT_ALLOWED;
+            Problem::new(status, "the endpoint has no such method")
         })
 }
 

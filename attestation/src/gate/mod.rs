@@ -7,6 +7,7 @@ pub mod metrics;
 pub mod pods;
 pub mod problem;
 pub mod registrar;
+mod result;
 pub mod routes;
 pub mod schedule;
 pub mod serve;

@@ -1,6 +1,8 @@
 //! Errors as the gate's clients see them (RFC 9457).
 
 use axum::Json;
+use axum::extract::rejection::JsonRejection;
+use axum::extract::{FromRequest, Request};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
@@ -70,6 +72,24 @@ impl IntoResponse for Problem {
     }
 }
 
+/// A JSON body of a request; what cannot be read is answered with a problem like any other.
+pub struct JsonBody<T>(pub T);
+
+impl<T, S> FromRequest<S> for JsonBody<T>
+where
+    Json<T>: FromRequest<S, Rejection = JsonRejection>,
+    S: Send + Sync,
+{
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
+        match Json::from_request(request, state).await {
+            Ok(Json(body)) => Ok(JsonBody(body)),
+            Err(rejection) => Err(Problem::new(rejection.status(), rejection.body_text())),
+        }
+    }
+}
+
 impl From<AttestationError> for Problem {
     fn from(error: AttestationError) -> Self {
         let effect = error.effect();
@@ -96,10 +116,15 @@ impl From<RegistrationError> for Problem {
 impl From<ClientError> for Problem {
     fn from(error: ClientError) -> Self {
         match error {
-            ClientError::Refused { status, message } => Problem::new(
-                StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_GATEWAY),
+            ClientError::Refused {
+                status,
                 message,
-            ),
+                effect,
+            } => Problem {
+                status: StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_GATEWAY),
+                detail: message,
+                effect: effect.and_then(|name| serde_json::from_value(name.into()).ok()),
+            },
             other => Problem::new(StatusCode::BAD_GATEWAY, other),
         }
     }

@@ -144,14 +144,8 @@ fn tenant_of(tenant: Tenant) -> TenantRecord {
 }
 
 fn same_key(certified: &EkKey, public: &PublicKey) -> bool {
-    match (certified, public) {
-        (EkKey::Rsa { modulus, exponent }, PublicKey::Rsa { modulus: own }) => {
-            modulus == own && exponent.as_slice() == [1, 0, 1]
-        }
-        (EkKey::Ec { bits, point }, PublicKey::Ecc { curve, x, y }) => {
-            usize::from(*bits) == curve.size() * 8
-                && *point == [&[4], x.as_slice(), y.as_slice()].concat()
-        }
-        _ => false,
+    match public {
+        PublicKey::Rsa { modulus } => certified.is_rsa(modulus, 65537),
+        PublicKey::Ecc { curve, x, y } => certified.is_ec(curve.bits(), x, y),
     }
 }

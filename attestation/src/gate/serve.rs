@@ -26,11 +26,15 @@ use crate::net::identity::key_digest;
 use crate::net::pki::{AGENT_DAYS, public_key_of};
 use crate::net::tls::{Credentials, SharedServerConfig};
 use crate::net::{Authority, Client, Role, serve};
+use crate::protocol::attestation::EVIDENCE_MILLIS;
 use crate::reference::ReferenceStore;
 use crate::verifier::{Policy, VerifierStore};
 
 /// No request to the gate is longer: the files of a large image.
 const MAX_REQUEST: usize = 64 * 1024 * 1024;
+
+/// How long a verifier elsewhere may take: as long as it waits for an agent, and some more to judge.
+const VERIFIER_ANSWER: Duration = Duration::from_millis(EVIDENCE_MILLIS.unsigned_abs() + 20_000);
 
 /// How a gate is to be run.
 #[derive(Clone, Debug)]
@@ -175,7 +179,8 @@ pub async fn start(
     };
     let verifier_access = || match &verifier {
         Some(local) => Ok(VerifierAccess::Local(local.clone())),
-        None => elsewhere(&config.verifier, Role::Verifier).map(VerifierAccess::Remote),
+        None => elsewhere(&config.verifier, Role::Verifier)
+            .map(|client| VerifierAccess::Remote(client.with_timeout(VERIFIER_ANSWER))),
     };
     let workers = if has(Role::WorkerHandler) {
         Some(Arc::new(WorkerHandler::new(WorkerHandlerParts {

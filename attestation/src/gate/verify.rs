@@ -12,14 +12,12 @@ use uuid::Uuid;
 use super::access::{References, Registrar};
 use super::metrics::Metrics;
 use super::problem::Problem;
+use super::result::result_of;
 use super::standing::WorkerReport;
 use crate::agent::server::EVIDENCE;
 use crate::clock::Clock;
 use crate::evidence::jws::TokenKey;
-use crate::evidence::{
-    Appraisal as Conclusion, AttestationResult, Nonce, NonceStore, TrustVector, WORKER_SUBMODULE,
-    pod_submodule,
-};
+use crate::evidence::{Nonce, NonceStore};
 use crate::ima::{Cursor, PodUid};
 use crate::net::{Client, ClientError};
 use crate::protocol::attestation::{Action, EVIDENCE_MILLIS, Event};
@@ -353,8 +351,9 @@ impl Verifier {
                 Err(error) if error.effect() == Effect::PodUntrusted => Trust::Untrusted,
                 Err(_) => Trust::Unknown,
             };
-            let token = self
-                .token(status.id, nonce, pod, verdict)
+            let lifetime = self.parts.lifetime;
+            let token = result_of(status.id, *nonce, pod, verdict, now, lifetime)
+                .sign(&self.parts.key)
                 .map_err(|error| error.to_string())?;
             outcomes.push(Outcome {
                 uid: pod.uid,
@@ -369,44 +368,6 @@ impl Verifier {
         self.store()
             .commit(status.id, from, appraisal, &outcomes, now)
             .map_err(|error| error.to_string())
-    }
-
-    /// The result for a pod as a signed token.
-    fn token(
-        &self,
-        worker: Uuid,
-        nonce: &Nonce,
-        pod: &Pod,
-        verdict: &Result<PodTerms, AttestationError>,
-    ) -> Result<String, crate::evidence::jws::JwsError> {
-        const POLICY: &str = "locus";
-        let good = TrustVector {
-            instance_identity: 2,
-            executables: 2,
-            hardware: 2,
-            ..TrustVector::default()
-        };
-        let (vector, reasons) = match verdict {
-            Ok(_) => (good, Vec::new()),
-            Err(error) => {
-                let executables = match error.effect() {
-                    Effect::PodUntrusted => 96,
-                    _ => 0,
-                };
-                let vector = TrustVector {
-                    executables,
-                    ..TrustVector::default()
-                };
-                (vector, vec![error.to_string()])
-            }
-        };
-        AttestationResult::new(worker, *nonce, self.parts.clock.now(), self.parts.lifetime)
-            .with(WORKER_SUBMODULE, Conclusion::new(good, POLICY, Vec::new()))
-            .with(
-                pod_submodule(pod.uid),
-                Conclusion::new(vector, POLICY, reasons),
-            )
-            .sign(&self.parts.key)
     }
 
     fn issue(&self, worker: Uuid) -> Result<Nonce, AttestationError> {
@@ -432,7 +393,7 @@ impl Verifier {
         })
     }
 
-    /// Asks the agent; one that is busy is asked again a few times.
+    /// Asks the agent; one that is busy is asked again a few times, while its answer still counts.
     async fn ask(
         &self,
         status: &WorkerStatus,
@@ -440,30 +401,37 @@ impl Verifier {
         request: &EvidenceRequest,
     ) -> Result<Vec<u8>, ClientError> {
         let body = serde_json::to_vec(request).unwrap_or_default();
-        let limit = Duration::from_millis(u64::try_from(EVIDENCE_MILLIS).unwrap_or(0));
+        let limit = Duration::from_millis(EVIDENCE_MILLIS.unsigned_abs());
         let client = Client::new(self.parts.agents.clone(), &status.address, &status.name)
             .with_timeout(limit)
             .bound_to(worker.ak.name());
-        let mut wait = BUSY_WAIT;
-        for attempt in 1.. {
-            let headers = [("content-type", "application/json")];
-            match client
-                .send(Method::POST, EVIDENCE, &headers, body.clone())
-                .await
-            {
-                Err(ClientError::Refused { status, .. })
-                    if matches!(status, 429 | 503) && attempt < BUSY_ATTEMPTS =>
+        let repeated = async {
+            let (mut attempt, mut wait) = (1, BUSY_WAIT);
+            loop {
+                let headers = [("content-type", "application/json")];
+                match client
+                    .send(Method::POST, EVIDENCE, &headers, body.clone())
+                    .await
                 {
-                    tokio::time::sleep(wait).await;
-                    wait = wait.saturating_mul(2);
+                    Err(ClientError::Refused { status, .. })
+                        if matches!(status, 429 | 503) && attempt < BUSY_ATTEMPTS =>
+                    {
+                        tokio::time::sleep(wait).await;
+                        wait = wait.saturating_mul(2);
+                        attempt += 1;
+                    }
+                    other => return other.map(|bytes| bytes.to_vec()),
                 }
-                other => return other.map(|bytes| bytes.to_vec()),
             }
-        }
-        Err(ClientError::TimedOut {
-            address: status.address.clone(),
-            millis: 0,
-        })
+        };
+        tokio::time::timeout(limit, repeated)
+            .await
+            .unwrap_or_else(|_| {
+                Err(ClientError::TimedOut {
+                    address: status.address.clone(),
+                    millis: limit.as_millis(),
+                })
+            })
     }
 }
 

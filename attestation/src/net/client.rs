@@ -64,6 +64,8 @@ pub enum ClientError {
         status: u16,
         /// What it said.
         message: String,
+        /// What follows for worker or pod, by its name, if it said so.
+        effect: Option<String>,
     },
     /// The answer is not what it should be.
     #[error("`{address}` answered with something else than expected: {reason}")]
@@ -89,6 +91,8 @@ pub struct Client {
 #[derive(serde::Deserialize)]
 struct Problem {
     detail: String,
+    #[serde(default)]
+    effect: Option<String>,
 }
 
 impl Client {
@@ -156,13 +160,14 @@ impl Client {
         if status.is_success() {
             return Ok(bytes);
         }
-        let message = serde_json::from_slice::<Problem>(&bytes).map_or_else(
-            |_| String::from_utf8_lossy(&bytes).chars().take(300).collect(),
-            |problem| problem.detail,
-        );
+        let problem = serde_json::from_slice(&bytes).unwrap_or_else(|_| Problem {
+            detail: String::from_utf8_lossy(&bytes).chars().take(300).collect(),
+            effect: None,
+        });
         Err(ClientError::Refused {
             status: status.as_u16(),
-            message,
+            message: problem.detail,
+            effect: problem.effect,
         })
     }
 

@@ -63,6 +63,14 @@ impl Curve {
         }
     }
 
+    /// The size of its field in bits.
+    pub fn bits(self) -> u16 {
+        match self {
+            Curve::P256 => 256,
+            Curve::P384 => 384,
+        }
+    }
+
     /// The size of a coordinate in bytes.
     pub fn size(self) -> usize {
         match self {

@@ -8,7 +8,7 @@ use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::routing::{delete, get, post};
 
 use super::super::endpoint::{Body, Endpoint, endpoint};
-use super::super::problem::Problem;
+use super::super::problem::{JsonBody, Problem};
 use super::super::workers::{Joined, RegisteredWorker};
 use super::{Answer, Done, Gate, OPERATOR, Shared, TENANT, running, uid};
 use crate::evidence::request::{Request, SignatureHeaders};
@@ -39,7 +39,10 @@ pub fn pod_handler() -> Vec<Endpoint<Arc<Gate>>> {
     ]
 }
 
-async fn register(State(gate): Shared, Json(joined): Json<Joined>) -> Answer<RegisteredWorker> {
+async fn register(
+    State(gate): Shared,
+    JsonBody(joined): JsonBody<Joined>,
+) -> Answer<RegisteredWorker> {
     Ok(Json(
         running(gate.workers.as_ref())?.register(&joined).await?,
     ))

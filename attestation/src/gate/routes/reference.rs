@@ -8,7 +8,7 @@ use axum::http::StatusCode;
 use axum::routing::{delete, get, post, put};
 
 use super::super::endpoint::{Body, Endpoint, endpoint};
-use super::super::problem::Problem;
+use super::super::problem::{JsonBody, Problem};
 use super::{Answer, Done, Gate, OPERATOR, READ_VALUES, Shared, running};
 use crate::evidence::jws::{TrustedKeys, public_key_or_certificate};
 use crate::reference::{
@@ -108,7 +108,7 @@ fn trusted_keys(folder: &std::path::Path) -> Result<TrustedKeys, Problem> {
 async fn put_os(
     State(gate): Shared,
     Path(name): Path<String>,
-    Json(value): Json<OsReference>,
+    JsonBody(value): JsonBody<OsReference>,
 ) -> Done {
     running(gate.references.as_ref())?.put_os(&name, &value)?;
     Ok(StatusCode::NO_CONTENT)
@@ -117,7 +117,7 @@ async fn put_os(
 async fn put_image(
     State(gate): Shared,
     Path(name): Path<String>,
-    Json(value): Json<ImageReference>,
+    JsonBody(value): JsonBody<ImageReference>,
 ) -> Done {
     running(gate.references.as_ref())?.put_image(&name, &value)?;
     Ok(StatusCode::NO_CONTENT)
@@ -126,7 +126,7 @@ async fn put_image(
 async fn add_files(
     State(gate): Shared,
     Path(name): Path<String>,
-    Json(files): Json<FileSet>,
+    JsonBody(files): JsonBody<FileSet>,
 ) -> Done {
     running(gate.references.as_ref())?.add_image_files(&name, &files)?;
     Ok(StatusCode::NO_CONTENT)
@@ -135,7 +135,7 @@ async fn add_files(
 async fn remove_files(
     State(gate): Shared,
     Path(name): Path<String>,
-    Json(paths): Json<Vec<PathText>>,
+    JsonBody(paths): JsonBody<Vec<PathText>>,
 ) -> Done {
     running(gate.references.as_ref())?.remove_image_files(&name, &paths)?;
     Ok(StatusCode::NO_CONTENT)
@@ -144,7 +144,7 @@ async fn remove_files(
 async fn put_runtime(
     State(gate): Shared,
     Path(name): Path<String>,
-    Json(value): Json<RuntimeReference>,
+    JsonBody(value): JsonBody<RuntimeReference>,
 ) -> Done {
     running(gate.references.as_ref())?.put_runtime(&name, &value)?;
     Ok(StatusCode::NO_CONTENT)
@@ -153,7 +153,7 @@ async fn put_runtime(
 async fn put_host(
     State(gate): Shared,
     Path(name): Path<String>,
-    Json(value): Json<HostReference>,
+    JsonBody(value): JsonBody<HostReference>,
 ) -> Done {
     running(gate.references.as_ref())?.put_host(&name, &value)?;
     Ok(StatusCode::NO_CONTENT)

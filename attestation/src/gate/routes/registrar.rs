@@ -9,9 +9,10 @@ use axum::routing::{delete, get, post};
 
 use super::super::access::{TenantRecord, WorkerRecord};
 use super::super::endpoint::{Body, Endpoint, endpoint};
+use super::super::problem::JsonBody;
 use super::{Answer, Done, Gate, HANDLER, OPERATOR, READ_TENANTS, READ_WORKERS, Shared, running};
-use crate::registrar::Manufacturer;
 use crate::registrar::api::{AddCertificate, AddRevocationList, CreateManufacturer, CreateTenant};
+use crate::registrar::{Manufacturer, StoredCertificate};
 use crate::tpm::Endorsement;
 
 /// The registrar.
@@ -50,6 +51,12 @@ pub fn registrar() -> Vec<Endpoint<Arc<Gate>>> {
             "Adds a root or intermediate certificate.",
             Body::Json("kind (root or intermediate) and certificate (PEM)") => Body::Json("how many"),
             post(add_certificate)),
+        endpoint!("GET" "/v1/manufacturers/{id}/certificates", OPERATOR,
+            "The certificates of a manufacturer.",
+            Body::None => Body::Json("a list of digests with their kinds"), get(certificates)),
+        endpoint!("DELETE" "/v1/certificates/{digest}", OPERATOR,
+            "Removes a certificate of a manufacturer.",
+            Body::None => Body::None, delete(remove_certificate)),
         endpoint!("POST" "/v1/manufacturers/{id}/revocation-lists", OPERATOR,
             "Adds a revocation list of a manufacturer.",
             Body::Json("revocation_list (PEM)") => Body::Json("the digest it is known by"),
@@ -60,7 +67,10 @@ pub fn registrar() -> Vec<Endpoint<Arc<Gate>>> {
     ]
 }
 
-async fn create_tenant(State(gate): Shared, Json(new): Json<CreateTenant>) -> Answer<TenantRecord> {
+async fn create_tenant(
+    State(gate): Shared,
+    JsonBody(new): JsonBody<CreateTenant>,
+) -> Answer<TenantRecord> {
     Ok(Json(running(gate.registrar.as_ref())?.enrol(&new)?))
 }
 
@@ -80,7 +90,7 @@ async fn remove_tenant(State(gate): Shared, Path(name): Path<String>) -> Done {
     Ok(StatusCode::NO_CONTENT)
 }
 
-async fn store_worker(State(gate): Shared, Json(record): Json<WorkerRecord>) -> Done {
+async fn store_worker(State(gate): Shared, JsonBody(record): JsonBody<WorkerRecord>) -> Done {
     running(gate.registrar.as_ref())?.store_worker(&record)?;
     Ok(StatusCode::CREATED)
 }
@@ -98,14 +108,14 @@ async fn remove_worker(State(gate): Shared, Path(name): Path<String>) -> Done {
     Ok(StatusCode::NO_CONTENT)
 }
 
-async fn validate(State(gate): Shared, Json(endorsement): Json<Endorsement>) -> Done {
+async fn validate(State(gate): Shared, JsonBody(endorsement): JsonBody<Endorsement>) -> Done {
     running(gate.registrar.as_ref())?.check_endorsement(&endorsement)?;
     Ok(StatusCode::NO_CONTENT)
 }
 
 async fn add_manufacturer(
     State(gate): Shared,
-    Json(new): Json<CreateManufacturer>,
+    JsonBody(new): JsonBody<CreateManufacturer>,
 ) -> Answer<Manufacturer> {
     let registrar = running(gate.registrar.as_ref())?.inner();
     Ok(Json(registrar.create_manufacturer(&new.id, &new.name)?))
@@ -127,16 +137,31 @@ async fn remove_manufacturer(State(gate): Shared, Path(id): Path<String>) -> Don
 async fn add_certificate(
     State(gate): Shared,
     Path(id): Path<String>,
-    Json(new): Json<AddCertificate>,
+    JsonBody(new): JsonBody<AddCertificate>,
 ) -> Answer<usize> {
     let registrar = running(gate.registrar.as_ref())?.inner();
     Ok(Json(registrar.add_certificates_pem(&id, &new)?))
 }
 
+async fn certificates(
+    State(gate): Shared,
+    Path(id): Path<String>,
+) -> Answer<Vec<StoredCertificate>> {
+    let registrar = running(gate.registrar.as_ref())?.inner();
+    Ok(Json(registrar.certificates(&id)?))
+}
+
+async fn remove_certificate(State(gate): Shared, Path(digest): Path<String>) -> Done {
+    running(gate.registrar.as_ref())?
+        .inner()
+        .delete_certificate(&digest)?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
 async fn add_revocation_list(
     State(gate): Shared,
     Path(id): Path<String>,
-    Json(new): Json<AddRevocationList>,
+    JsonBody(new): JsonBody<AddRevocationList>,
 ) -> Answer<String> {
     let registrar = running(gate.registrar.as_ref())?.inner();
     Ok(Json(registrar.add_revocation_list_pem(&id, &new)?))

@@ -9,6 +9,7 @@ use axum::routing::{delete, get, post};
 
 use super::super::access::Admission;
 use super::super::endpoint::{Body, Endpoint, endpoint};
+use super::super::problem::JsonBody;
 use super::super::standing::WorkerReport;
 use super::{
     ASK_VERIFIER, Answer, Done, Gate, HANDLER, OPERATOR, READ_WORKERS, Shared, running, uid,
@@ -42,7 +43,7 @@ pub fn verifier() -> Vec<Endpoint<Arc<Gate>>> {
     ]
 }
 
-async fn admit(State(gate): Shared, Json(new): Json<Admission>) -> Done {
+async fn admit(State(gate): Shared, JsonBody(new): JsonBody<Admission>) -> Done {
     running(gate.verifier.as_ref())?.admit(new.id, &new.name, &new.address)?;
     Ok(StatusCode::NO_CONTENT)
 }
@@ -65,7 +66,7 @@ async fn attest_worker(State(gate): Shared, Path(name): Path<String>) -> Answer<
     Ok(Json(verifier.attest_worker(&name).await?))
 }
 
-async fn declare(State(gate): Shared, Json(pod): Json<Pod>) -> Answer<PodStatus> {
+async fn declare(State(gate): Shared, JsonBody(pod): JsonBody<Pod>) -> Answer<PodStatus> {
     Ok(Json(running(gate.verifier.as_ref())?.declare(&pod)?))
 }
 
