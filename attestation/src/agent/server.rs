@@ -1,7 +1,8 @@
 //! The agent's endpoints.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
 
 use axum::Json;
 use axum::body::Bytes;
@@ -17,6 +18,7 @@ use tokio::task::JoinHandle;
 
 use super::AgentError;
 use super::service::{Agent, Refusal};
+use crate::gate::Problem;
 use crate::gate::endpoint::{Body, Endpoint, endpoint, openapi, router};
 use crate::net::tls::SharedServerConfig;
 use crate::net::{Peer, Role, serve};
@@ -54,7 +56,7 @@ impl IntoResponse for Refusal {
         };
         let detail = self.to_string();
         tracing::warn!(status = status.as_u16(), detail, "a request was refused");
-        (status, Json(serde_json::json!({ "detail": detail }))).into_response()
+        Problem::new(status, detail).into_response()
     }
 }
 
@@ -155,6 +157,7 @@ pub struct RunningAgent {
     pub address: SocketAddr,
     stop: Option<oneshot::Sender<()>>,
     task: JoinHandle<std::io::Result<()>>,
+    agent: Weak<Agent>,
 }
 
 impl RunningAgent {
@@ -166,9 +169,16 @@ impl RunningAgent {
         }
     }
 
-    /// Stops it at once, in the middle of whatever it does, as a kill would.
-    pub fn kill(self) {
+    /// Stops it at once, in the middle of whatever it does, as a kill would; returns when nothing is left
+    /// of it: its address is free, and so is its TPM.
+    pub async fn kill(mut self) {
         self.task.abort();
+        // Aborted on purpose: how it ended is known.
+        let _ = (&mut self.task).await;
+        // A command that the TPM is working on cannot be taken back.
+        while self.agent.strong_count() > 0 {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
     }
 
     /// Waits until it stops by itself.
@@ -209,6 +219,7 @@ async fn described() -> Json<serde_json::Value> {
 /// Starts to serve an agent.
 pub async fn start(agent: Agent, listener: TcpListener) -> Result<RunningAgent, AgentError> {
     let agent = Arc::new(agent);
+    let running = Arc::downgrade(&agent);
     let tls = SharedServerConfig::new(agent.credentials().server()?);
     let shared = Shared {
         agent,
@@ -227,5 +238,6 @@ pub async fn start(agent: Agent, listener: TcpListener) -> Result<RunningAgent, 
         address,
         stop: Some(stop),
         task,
+        agent: running,
     })
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use crate::common::{WorkerBox, World, content};
+use crate::world::{WorkerBox, World, content};
 use hyper::{Method, StatusCode};
 use locus_attestation::agent::args::operating_system;
 use locus_attestation::agent::state::StateFolder;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::common::{WorkerBox, World, ask, content};
+use crate::world::{WorkerBox, World, ask, content};
 use axum::Router;
 use axum::body::Bytes;
 use axum::routing::post;
@@ -386,7 +386,7 @@ async fn no_container_escapes() {
     // A container that the cluster does not know runs in the pod's control group.
     let hidden = world.healthy_pod(&mut worker, "hidden").await;
     let other = HashAlg::Sha256.hash(&[b"ephemeral"]).to_hex();
-    let group = crate::common::cgroup(hidden.uid, &other);
+    let group = crate::world::cgroup(hidden.uid, &other);
     worker.measure("sh:swapper/0", &group, content("miner"), "/tmp/miner");
     let reason = world.refused(&hidden, "pod-untrusted").await;
     assert!(reason.contains("/tmp/miner"), "{reason}");
@@ -452,7 +452,7 @@ async fn a_changed_runtime_condemns_the_worker() {
     let mut worker = world.registered("worker").await;
     let pod = world.healthy_pod(&mut worker, "redis").await;
     worker.measure(
-        &format!("{}:/usr/lib/systemd/systemd", crate::common::SHIM),
+        &format!("{}:/usr/lib/systemd/systemd", crate::world::SHIM),
         "/system.slice/containerd.service",
         content("patched runc"),
         "/usr/bin/runc",

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::common::{WorkerBox, World, content};
+use crate::world::{WorkerBox, World, content};
 use axum::Router;
 use axum::body::Bytes;
 use axum::extract::Request;

@@ -13,10 +13,10 @@
 #[cfg(feature = "tpm")]
 mod agent_program;
 mod attacks;
-mod common;
 #[cfg(feature = "tpm")]
 mod demo;
 mod faults;
 mod periodic;
 mod protocols;
 mod roles;
+mod world;

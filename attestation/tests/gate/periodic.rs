@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::common::{World, content};
+use crate::world::{World, content};
 use locus_attestation::verifier::Trust;
 
 /// Waits until something is so; a slow machine has time.

@@ -1,6 +1,6 @@
 //! The protocols from end to end: real gate, real agent, mutual TLS.
 
-use crate::common::{World, ask, content};
+use crate::world::{World, ask, content};
 use hyper::{Method, StatusCode};
 use locus_attestation::evidence::Nonce;
 use locus_attestation::evidence::request::{Request, sign};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::common::{World, ask, content};
+use crate::world::{World, ask, content};
 use hyper::{Method, StatusCode};
 use locus_attestation::clock::{Clock, SystemClock};
 use locus_attestation::evidence::jws::{TokenKey, public_key_to_pem};
@@ -100,6 +100,22 @@ async fn every_component_can_run_alone() {
     let (status, answer) = crate::protocols::send(&tenant, Method::POST, &target, &headers).await;
     assert_eq!(status, StatusCode::OK, "{answer}");
     assert_eq!(answer["trust"], "trusted");
+    // A refusal comes through with its reason and its effect.
+    worker.run(&pod, content("miner"), "/tmp/miner");
+    let (target, headers) = crate::protocols::signed(&world, &pod, Method::POST);
+    let (status, answer) = crate::protocols::send(&tenant, Method::POST, &target, &headers).await;
+    assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{answer}");
+    assert_eq!(answer["effect"], "pod-untrusted", "{answer}");
+    assert!(answer["detail"].as_str().unwrap().contains("/tmp/miner"));
+    // A name is a name, whatever is in it.
+    let strange = target.replace("Tenant-76", "..%2F..%2Fv1%2Fworkers%2Fworker%3F%23%20x");
+    let (status, answer) = crate::protocols::send(&tenant, Method::POST, &strange, &headers).await;
+    assert_eq!(status, StatusCode::NOT_FOUND, "{answer}");
+    let detail = answer["detail"].as_str().unwrap();
+    assert!(
+        detail.contains("no tenant `../../v1/workers/worker?# x`"),
+        "{detail}"
+    );
     // What is elsewhere is not here.
     let (status, _) = ask(&verifier, Method::GET, "/v1/workers", Value::Null).await;
     assert_eq!(status, StatusCode::NOT_FOUND);
@@ -146,9 +162,8 @@ async fn check_document(client: &Client) -> usize {
             let path = path.replace(['{', '}'], "");
             let (status, answer) = ask(client, method, &path, Value::Null).await;
             assert_ne!(status, StatusCode::METHOD_NOT_ALLOWED, "{path}");
-            // The router's own answer has no body; an endpoint that finds nothing says what.
-            assert!(
-                status != StatusCode::NOT_FOUND || answer["detail"].is_string(),
+            assert_ne!(
+                answer["detail"], "there is no such endpoint",
                 "{path} is described and not there"
             );
         }
@@ -170,6 +185,30 @@ async fn every_endpoint_of_gate_and_agent_is_described() {
         check_document(&everything(&worker.address(), "worker")).await,
         7
     );
+}
+
+/// Whatever is wrong with a request, the answer is a problem in the same form.
+#[tokio::test(flavor = "multi_thread")]
+async fn wrong_requests_are_answered_with_problems() {
+    let world = World::new().await;
+    let operator = world.operator();
+    let json = [("content-type", "application/json")];
+    for (method, path, headers, body, status) in [
+        (Method::POST, "/v1/tenants", &json[..], "{", 400),
+        (Method::POST, "/v1/tenants", &json, "{\"name\":\"x\"}", 422),
+        (Method::POST, "/v1/tenants", &[], "{}", 415),
+        (Method::PATCH, "/v1/tenants", &json, "{}", 405),
+        (Method::GET, "/v1/nothing", &[], "", 404),
+        (Method::GET, "/v1/tenants/nobody", &[], "", 404),
+        (Method::GET, "/v1/verifier/pods/no-uid", &[], "", 400),
+    ] {
+        let answer = operator.exchange(method, path, headers, body.into()).await;
+        let (found, answer) = answer.unwrap();
+        assert_eq!(found.as_u16(), status, "{path}");
+        let problem: Value = serde_json::from_slice(&answer).unwrap();
+        assert_eq!(problem["status"], status, "{problem}");
+        assert!(!problem["detail"].as_str().unwrap().is_empty(), "{problem}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -2,7 +2,7 @@
 //!
 //! `cargo bench -p locus-attestation --features tpm --bench attestation` prints them all; words after `--`
 //! choose some (`pod`, `replay`, `load`, `keylime`, `swtpm`). Without the feature `tpm` the last is left
-//! out. `LOCUS_KEYLIME` names a Python interpreter that has Keylime; without it there is no comparison.
+//! out. `KEYLIME_PYTHON` names a Python interpreter that has Keylime; without it there is no comparison.
 //!
 //! Evidence is made beforehand; only verification is timed, on one core.
 
@@ -31,8 +31,8 @@ mod swtpm;
 // The world of the tests: a gate, agents, software TPMs.
 #[cfg(feature = "tpm")]
 #[allow(dead_code, reason = "the tests use more of it")]
-#[path = "../tests/gate/common.rs"]
-mod common;
+#[path = "../attestation/tests/gate/world/mod.rs"]
+mod world;
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};

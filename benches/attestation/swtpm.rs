@@ -6,7 +6,7 @@ use std::time::Instant;
 use hyper::{Method, StatusCode};
 use serde_json::Value;
 
-use super::common::{World, content};
+use super::world::{World, content};
 use super::{Limit, Report};
 use locus_attestation::verifier::Trust;
 
