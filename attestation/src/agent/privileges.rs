@@ -1,6 +1,9 @@
 //! Gives up privileges once the TPM and the log are open.
 
-use nix::unistd::{Gid, Uid, User, geteuid, setgroups, setresgid, setresuid};
+use std::os::unix::fs::MetadataExt as _;
+
+use nix::fcntl::{AT_FDCWD, AtFlags};
+use nix::unistd::{Gid, Uid, User, fchownat, geteuid, setgroups, setresgid, setresuid};
 
 use super::AgentError;
 
@@ -52,14 +55,50 @@ pub fn hand_over(folder: &std::path::Path, user: Option<&str>) -> Result<(), Age
     let Some(user) = User::from_name(name).map_err(failed)? else {
         return Err(AgentError::Privileges(format!("there is no user `{name}`")));
     };
+    // As root, in a folder that the user can write to: what a link points to is none of its business.
     let own = |path: &std::path::Path| {
-        nix::unistd::chown(path, Some(user.uid), Some(user.gid)).map_err(failed)
+        let (uid, gid) = (Some(user.uid), Some(user.gid));
+        fchownat(AT_FDCWD, path, uid, gid, AtFlags::AT_SYMLINK_NOFOLLOW).map_err(failed)
     };
     own(folder)?;
-    let files = std::fs::read_dir(folder)
-        .map_err(|error| AgentError::Privileges(format!("the state folder: {error}")))?;
-    for file in files.flatten() {
-        own(&file.path())?;
+    let unread =
+        |error: std::io::Error| AgentError::Privileges(format!("the state folder: {error}"));
+    for file in std::fs::read_dir(folder).map_err(unread)? {
+        let path = file.map_err(unread)?.path();
+        // A second name for a file of somebody else would hand that over, too.
+        if std::fs::symlink_metadata(&path).map_err(unread)?.nlink() == 1 {
+            own(&path)?;
+        }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn what_is_outside_of_the_state_folder_is_not_handed_over() {
+        if !geteuid().is_root() {
+            // Only root can hand anything over to another.
+            let folder = tempfile::tempdir().unwrap();
+            assert!(hand_over(folder.path(), Some("root")).is_err());
+            return;
+        }
+        let outside = tempfile::tempdir().unwrap();
+        let (linked, second) = (outside.path().join("linked"), outside.path().join("second"));
+        let folder = tempfile::tempdir().unwrap();
+        let own = folder.path().join("identity.json");
+        for file in [&linked, &second, &own] {
+            std::fs::write(file, "").unwrap();
+        }
+        symlink(&linked, folder.path().join("registered.json")).unwrap();
+        std::fs::hard_link(&second, folder.path().join("other.json")).unwrap();
+        hand_over(folder.path(), Some("nobody")).unwrap();
+        let owner = |path: &std::path::Path| std::fs::metadata(path).unwrap().uid();
+        assert_ne!(owner(folder.path()), 0);
+        assert_ne!(owner(&own), 0);
+        assert_eq!((owner(&linked), owner(&second)), (0, 0));
+    }
 }
