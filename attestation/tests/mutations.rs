@@ -7,6 +7,8 @@
     reason = "a test fails by panicking, in its helpers too"
 )]
 
+mod mutate;
+
 use getrandom::SysRng;
 use getrandom::rand_core::UnwrapErr;
 use locus_attestation::clock::Timestamp;
@@ -31,6 +33,7 @@ use locus_attestation::tpm::device::quote;
 use locus_attestation::tpm::emulated::EmulatedTpm;
 use locus_attestation::tpm::{AkBlob, AkKind, EkKind, Tpm};
 use locus_attestation::verifier::{Node, Policy, Worker, appraise_worker};
+use mutate::mutate;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use uuid::Uuid;
@@ -39,59 +42,6 @@ const MUTATIONS: u64 = 10_000;
 const NOW: Timestamp = Timestamp::from_secs(1_800_000_000);
 const OS: &str = "Debian GNU/Linux 12 (bookworm)";
 const SHIM: &str = "/usr/bin/containerd-shim-runc-v2";
-
-/// Reproducible chance: a failure names the number of its mutation.
-struct Chance(u64);
-
-impl Chance {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    fn below(&mut self, limit: usize) -> usize {
-        (self.next() % limit.max(1) as u64) as usize
-    }
-}
-
-/// One change: bits flipped, a byte replaced, the end cut off, bytes inserted, removed, repeated or moved.
-fn mutate(original: &[u8], number: u64) -> Vec<u8> {
-    let mut chance = Chance(number);
-    let mut bytes = original.to_vec();
-    match chance.below(8) {
-        0..=2 => {
-            for _ in 0..=chance.below(3) {
-                let at = chance.below(bytes.len());
-                bytes[at] ^= 1 << chance.below(8);
-            }
-        }
-        3 => {
-            let at = chance.below(bytes.len());
-            bytes[at] = chance.next() as u8;
-        }
-        4 => bytes.truncate(chance.below(original.len())),
-        5 => {
-            let at = chance.below(bytes.len());
-            bytes.insert(at, chance.next() as u8);
-        }
-        6 => {
-            let from = chance.below(bytes.len());
-            let to = (from + 1 + chance.below(16)).min(bytes.len());
-            bytes.drain(from..to);
-        }
-        _ => {
-            let from = chance.below(bytes.len());
-            let to = (from + 1 + chance.below(64)).min(bytes.len());
-            let part = bytes[from..to].to_vec();
-            let at = chance.below(bytes.len());
-            bytes.splice(at..at, part);
-        }
-    }
-    bytes
-}
 
 /// Shows every mutation of a message; `accepts` tells whether it was taken, which it may be only if it
 /// says the same as the original.

@@ -1,30 +1,6 @@
-//! Any bytes as evidence, and any text as a token, a request or a cursor: refused without a panic.
-
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-use locus_attestation::evidence::Evidence;
-use locus_attestation::evidence::jws::TrustedKeys;
-use locus_attestation::ima::{Cursor, Ledger};
-use locus_attestation::protocol::{Acknowledgement, Challenge, EvidenceRequest, Identity, Proof};
-use locus_attestation::reference::{ReferenceValues, import};
-use serde::de::DeserializeOwned;
+#[path = "../bodies/evidence.rs"]
+mod body;
 
-fuzz_target!(|data: &[u8]| {
-    let _ = Evidence::decode(data);
-    let _ = Ledger::from_bytes(data);
-    read::<Identity>(data);
-    read::<Challenge>(data);
-    read::<Proof>(data);
-    read::<Acknowledgement>(data);
-    read::<EvidenceRequest>(data);
-    read::<Cursor>(data);
-    read::<ReferenceValues>(data);
-    if let Ok(text) = std::str::from_utf8(data) {
-        assert!(import(text, &TrustedKeys::new(), None).is_err());
-    }
-});
-
-fn read<T: DeserializeOwned>(data: &[u8]) {
-    let _ = serde_json::from_slice::<T>(data);
-}
+libfuzzer_sys::fuzz_target!(|data: &[u8]| body::run(data));
