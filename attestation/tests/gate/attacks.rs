@@ -2,84 +2,17 @@
 
 use std::sync::Arc;
 
-use crate::world::{WorkerBox, World, ask, content};
-use axum::Router;
-use axum::body::Bytes;
-use axum::routing::post;
+use crate::rogue::{Forgery, claims, evidence, quoted, rogue};
+use crate::world::{World, ask, content};
 use hyper::{Method, StatusCode};
 use locus_attestation::agent::server::{ACKNOWLEDGE, CHALLENGE, EVIDENCE, IDENTITY};
-use locus_attestation::agent::state::{Keys, StateFolder};
+use locus_attestation::agent::state::StateFolder;
 use locus_attestation::digest::HashAlg;
-use locus_attestation::evidence::{Evidence, PcrValue, QuotePart, binding};
-use locus_attestation::net::tls::{Credentials, SharedServerConfig};
-use locus_attestation::net::{Role, serve};
-use locus_attestation::protocol::EvidenceRequest;
-use locus_attestation::tpm::device::quote;
-use locus_attestation::tpm::{PcrSelection, Tpm};
+use locus_attestation::evidence::{Evidence, QuotePart};
+use locus_attestation::net::Role;
+use locus_attestation::tpm::PcrSelection;
 use locus_attestation::verifier::{PodContainer, Trust};
 use serde_json::{Value, json};
-use tokio::net::TcpListener;
-use tokio::task::JoinHandle;
-
-/// What an attacker with full control over a worker answers with.
-type Forgery = Arc<dyn Fn(&EvidenceRequest, &mut dyn Tpm, &Keys) -> Vec<u8> + Send + Sync>;
-
-/// Puts a rogue agent in the place of the real one: same keys, same certificate, same address.
-async fn rogue(world: &World, worker: &mut WorkerBox, forge: Forgery) -> JoinHandle<()> {
-    let address = worker.address();
-    worker.kill().await;
-    let state = StateFolder::new(&worker.state);
-    let keys = state.keys().unwrap().unwrap();
-    let gate = world.folder.path().join("gate");
-    let credentials = Credentials {
-        authority: std::fs::read_to_string(gate.join("ca.pem")).unwrap(),
-        certificate: state.registered().unwrap().unwrap().certificate,
-        key: keys.tls_key.clone(),
-    };
-    let tls = SharedServerConfig::new(credentials.server().unwrap());
-    let machine = worker.machine.clone();
-    let answer = move |body: Bytes| {
-        let request: EvidenceRequest = serde_json::from_slice(&body).unwrap();
-        let mut tpm = machine.open();
-        let forged = forge(&request, &mut *tpm, &keys);
-        async move { forged }
-    };
-    let router = Router::new().route(EVIDENCE, post(answer));
-    let listener = TcpListener::bind(&address).await.unwrap();
-    tokio::spawn(async move {
-        serve(listener, tls, router, std::future::pending())
-            .await
-            .unwrap();
-    })
-}
-
-/// Evidence over registers of the attacker's choice.
-fn evidence(
-    request: &EvidenceRequest,
-    tpm: &mut dyn Tpm,
-    keys: &Keys,
-    selection: &PcrSelection,
-    log: &[u8],
-) -> Vec<u8> {
-    let claims = request
-        .answer(request.first_entry, HashAlg::Sha1, 0)
-        .to_bytes();
-    let bound = binding(&request.nonce, &claims);
-    let quoted = quote(tpm, &keys.ak, bound.as_bytes(), selection).unwrap();
-    let pcrs = selection
-        .registers()
-        .map(|(bank, pcr)| PcrValue {
-            index: u32::from(pcr),
-            value: quoted.pcrs.get(bank, pcr).unwrap(),
-        })
-        .collect();
-    let part = QuotePart {
-        attest: quoted.attest,
-        signature: quoted.signature,
-        pcrs,
-    };
-    Evidence::encode(&claims, &part, Some(log))
-}
 
 /// 1: the fields of the log are rewritten, its template hashes left as they are.
 #[tokio::test(flavor = "multi_thread")]
@@ -313,28 +246,42 @@ async fn a_tpm_of_an_unknown_manufacturer_is_refused() {
     );
 }
 
-/// 8: old evidence is shown again.
+/// 8: old evidence is shown again, as it is or with new claims around the old quote.
 #[tokio::test(flavor = "multi_thread")]
 async fn evidence_cannot_be_replayed() {
-    let world = World::new().await;
-    let mut worker = world.registered("worker").await;
-    let pod = world.healthy_pod(&mut worker, "redis").await;
-    let log = worker.kernel.log().to_vec();
-    let kept: Arc<std::sync::Mutex<Option<Vec<u8>>>> = Arc::default();
-    let forge: Forgery = Arc::new(move |request, tpm, keys| {
-        let mut kept = kept.lock().unwrap();
-        kept.get_or_insert_with(|| evidence(request, tpm, keys, &request.selection, &log))
-            .clone()
-    });
-    let server = rogue(&world, &mut worker, forge).await;
-    assert_eq!(
-        world.attest(&pod).await.0,
-        StatusCode::OK,
-        "the first time it is genuine"
-    );
-    let reason = world.refused(&pod, "worker-untrusted").await;
-    assert!(reason.contains("another nonce"), "{reason}");
-    server.abort();
+    for new_claims in [false, true] {
+        let world = World::new().await;
+        let mut worker = world.registered("worker").await;
+        let pod = world.healthy_pod(&mut worker, "redis").await;
+        let log = worker.kernel.log().to_vec();
+        let kept: Arc<std::sync::Mutex<Option<(Vec<u8>, QuotePart)>>> = Arc::default();
+        let forge: Forgery = Arc::new(move |request, tpm, keys| {
+            let mut kept = kept.lock().unwrap();
+            let first = kept.is_none();
+            let (old, part) = kept.get_or_insert_with(|| {
+                let part = quoted(request, tpm, keys, &request.selection);
+                (claims(request), part)
+            });
+            // The second time nothing is new.
+            let log = if first || !new_claims { &log[..] } else { &[] };
+            let new = claims(request);
+            Evidence::encode(if new_claims { &new } else { old }, part, Some(log))
+        });
+        let server = rogue(&world, &mut worker, forge).await;
+        assert_eq!(
+            world.attest(&pod).await.0,
+            StatusCode::OK,
+            "the first time it is genuine"
+        );
+        let reason = world.refused(&pod, "worker-untrusted").await;
+        let expected = if new_claims {
+            "the quote answers another nonce"
+        } else {
+            "another nonce"
+        };
+        assert!(reason.contains(expected), "{reason}");
+        server.abort();
+    }
 }
 
 /// 8: evidence of another worker, quoted by its own genuine TPM.

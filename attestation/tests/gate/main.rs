@@ -18,5 +18,6 @@ mod demo;
 mod faults;
 mod periodic;
 mod protocols;
+mod rogue;
 mod roles;
 mod world;
