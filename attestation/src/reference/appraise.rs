@@ -1,6 +1,8 @@
 //! Measurements against reference values: every difference is reported, and none is forgiven.
 
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
+use std::hash::Hash;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use foldhash::fast::RandomState;
@@ -84,7 +86,44 @@ pub struct ContainerImage {
     pub digest: Digest,
 }
 
-type Files = HashMap<Box<[u8]>, DigestSet, RandomState>;
+type Files = HashMap<Box<[u8]>, Few<Digest>, RandomState>;
+
+/// One value, kept where it is looked up, and seldom more: going elsewhere for it takes longer than
+/// hashing what is looked up.
+#[derive(Debug)]
+struct Few<T> {
+    first: T,
+    more: Vec<T>,
+}
+
+impl<T: PartialEq> Few<T> {
+    fn new(first: T) -> Self {
+        Few {
+            first,
+            more: Vec::new(),
+        }
+    }
+
+    fn add(&mut self, value: T) {
+        if !self.iter().any(|known| *known == value) {
+            self.more.push(value);
+        }
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &T> {
+        std::iter::once(&self.first).chain(&self.more)
+    }
+}
+
+/// Adds a value under a key.
+fn add<K: Eq + Hash, T: PartialEq>(map: &mut HashMap<K, Few<T>, RandomState>, key: K, value: T) {
+    match map.entry(key) {
+        Entry::Occupied(mut known) => known.get_mut().add(value),
+        Entry::Vacant(new) => {
+            new.insert(Few::new(value));
+        }
+    }
+}
 
 #[derive(Debug)]
 struct Owner {
@@ -96,9 +135,9 @@ impl Owner {
     fn new(name: String, files: &FileSet) -> Self {
         let mut map = Files::default();
         for (path, digests) in files {
-            map.entry(measured_path(path.as_bytes()).into())
-                .or_default()
-                .extend(digests);
+            for digest in digests {
+                add(&mut map, measured_path(path.as_bytes()).into(), *digest);
+            }
         }
         Owner { name, files: map }
     }
@@ -114,7 +153,7 @@ pub struct Whitelist {
     sandboxes: Vec<usize>,
     runtimes: Vec<Owner>,
     hosts: Vec<Owner>,
-    contents: HashMap<Digest, Vec<Content>, RandomState>,
+    contents: HashMap<Digest, Few<Content>, RandomState>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -174,10 +213,7 @@ impl Whitelist {
 
     fn index_contents(&mut self, files: &FileSet, content: Content) {
         for digest in files.values().flatten() {
-            let known = self.contents.entry(*digest).or_default();
-            if !known.contains(&content) {
-                known.push(content);
-            }
+            add(&mut self.contents, *digest, content);
         }
     }
 
@@ -318,9 +354,9 @@ impl Whitelist {
             if file.path == crate::ima::BOOT_AGGREGATE {
                 continue;
             }
-            let path = String::from_utf8_lossy(file.path).into_owned();
+            let path = || String::from_utf8_lossy(file.path).into_owned();
             let Some(digest) = file.digest else {
-                mismatches.push(Mismatch::NoDigest { path });
+                mismatches.push(Mismatch::NoDigest { path: path() });
                 continue;
             };
             let explained = self.contents.get(&digest).is_some_and(|contents| {
@@ -331,7 +367,7 @@ impl Whitelist {
             });
             if !explained {
                 mismatches.push(Mismatch::UnknownFile {
-                    path,
+                    path: path(),
                     owner: "the host, the container runtime or an allowed image".to_owned(),
                 });
             }
@@ -351,7 +387,7 @@ fn check_file(owners: &[&Owner], file: &Measured<'_>, whose: &str) -> Result<(),
         let Some(accepted) = owner.files.get(file.path) else {
             continue;
         };
-        if accepted.contains(&found) {
+        if accepted.iter().any(|digest| *digest == found) {
             return Ok(());
         }
         // A digest of another algorithm says nothing about this one.
