@@ -1,27 +1,22 @@
 //! Integers on an instance.
 
+use super::sets;
 use super::{Evaluator, Number, Result};
 use crate::problem::{Atom, Int, IntNode, IntOp};
-use crate::sets;
 
 impl Evaluator<'_> {
     pub(super) fn number(&mut self, int: Int) -> Result<Number> {
         if let IntNode::Const(value) = self.terms.int(int) {
             return Ok(self.fit(i128::from(*value), false));
         }
-        let info = self.scope.int(self.terms, int);
-        let key = self.key(int.index(), &info);
-        if let Some(key) = &key
-            && let Some(done) = self.int_memo.get(key)
-        {
-            return Ok(done);
+        if let Some(found) = self.recall(|this| &this.numbers, int.index()) {
+            return Ok(found);
         }
+        let mark = self.trace.mark();
         self.enter()?;
         let result = self.calculate(int)?;
         self.leave();
-        if let Some(key) = key {
-            self.int_memo.insert(key, result, 0);
-        }
+        self.keep(|this| &mut this.numbers, int.index(), mark, &result);
         Ok(result)
     }
 

@@ -1,8 +1,8 @@
 //! Expressions on an instance.
 
-use super::{EvaluateError, Evaluator, Result, Set};
+use super::sets::{self, Numbering};
+use super::{Evaluator, Result, Set};
 use crate::problem::{Expr, ExprNode};
-use crate::sets;
 
 impl Evaluator<'_> {
     pub(super) fn set(&mut self, expr: Expr) -> Result<Set> {
@@ -18,6 +18,7 @@ impl Evaluator<'_> {
                 });
             }
             ExprNode::Var(var) => {
+                self.trace.see(*var);
                 let binding = self.env.get(var.index()).and_then(Option::as_ref);
                 return Ok(Set {
                     tuples: binding
@@ -28,47 +29,35 @@ impl Evaluator<'_> {
             }
             _ => {}
         }
-        let info = self.scope.expr(self.terms, expr);
-        let key = self.key(expr.index(), &info);
-        if let Some(key) = &key
-            && let Some(done) = self.expr_memo.get(key)
-        {
-            return Ok(done);
+        if let Some(found) = self.recall(|this| &this.sets, expr.index()) {
+            return Ok(found);
         }
+        let mark = self.trace.mark();
         self.enter()?;
         let result = self.compute(expr)?;
         self.leave();
         self.budget.spend(result.tuples.len())?;
-        if let Some(key) = key {
-            self.expr_memo
-                .insert(key, result.clone(), result.tuples.len());
-        }
+        self.keep(|this| &mut this.sets, expr.index(), mark, &result);
         Ok(result)
     }
 
     fn compute(&mut self, expr: Expr) -> Result<Set> {
         let terms = self.terms;
         let arity = terms.arity(expr);
-        if !self.space.fits(arity) {
-            return Err(EvaluateError::Capacity(arity));
-        }
-        let space = self.space;
+        self.width(arity)?;
+        let numbering = self.numbering;
         let atoms = self.problem.universe.len();
         Ok(match terms.expr(expr) {
             ExprNode::Relation(_) | ExprNode::Var(_) => self.set(expr)?,
-            ExprNode::Tuple(tuple) => Set::new(vec![
-                tuple
-                    .iter()
-                    .fold(0, |n, a| n * space.atoms() + u64::from(a.0)),
-            ]),
+            ExprNode::Tuple(tuple) => Set::new(vec![tuple.iter().fold(0, |number, atom| {
+                Numbering::followed(number, numbering.atoms(), u64::from(atom.0))
+            })]),
             ExprNode::None(_) => Set::new(Vec::new()),
             ExprNode::Univ => Set::new((0..atoms as u64).collect()),
-            ExprNode::Iden => Set::new(space.iden(atoms)),
+            ExprNode::Iden => Set::new(numbering.iden(atoms)),
             ExprNode::Ints => {
                 let ints = self.problem.ints.iter();
-                let mut ints = ints.map(|int| u64::from(int.1.0)).collect();
-                sets::sort(&mut ints);
-                Set::new(ints)
+                Set::new(sets::sorted(ints.map(|int| u64::from(int.1.0)).collect()))
             }
             ExprNode::Union(parts) => {
                 let mut all = Vec::new();
@@ -78,10 +67,9 @@ impl Evaluator<'_> {
                     all.extend_from_slice(&part.tuples);
                     overflow |= part.overflow;
                 }
-                sets::sort(&mut all);
                 Set {
                     overflow,
-                    ..Set::new(all)
+                    ..Set::new(sets::sorted(all))
                 }
             }
             ExprNode::Intersection(parts) => {
@@ -100,21 +88,22 @@ impl Evaluator<'_> {
             }
             ExprNode::Difference(a, b) => self.binary(*a, *b, sets::difference)?,
             ExprNode::Override(a, b) => {
-                self.binary(*a, *b, |a, b| space.override_with(a, b, arity))?
+                let width = self.width(arity.saturating_sub(1))?;
+                self.binary(*a, *b, |a, b| Numbering::override_with(a, b, width))?
             }
             ExprNode::Join(a, b) => {
-                let right = terms.arity(*b);
-                self.binary(*a, *b, |a, b| space.join(a, b, right))?
+                let width = self.width(terms.arity(*b).saturating_sub(1))?;
+                self.binary(*a, *b, |a, b| numbering.join(a, b, width))?
             }
             ExprNode::Product(a, b) => {
-                let right = terms.arity(*b);
-                self.binary(*a, *b, |a, b| space.product(a, b, right))?
+                let width = self.width(terms.arity(*b))?;
+                self.binary(*a, *b, |a, b| Numbering::product(a, b, width))?
             }
-            ExprNode::Transpose(a) => self.unary(*a, |a| space.transpose(a))?,
-            ExprNode::Closure(a) => self.unary(*a, |a| space.closure(a))?,
-            ExprNode::ReflexiveClosure(a) => {
-                self.unary(*a, |a| sets::union(&space.closure(a), &space.iden(atoms)))?
-            }
+            ExprNode::Transpose(a) => self.unary(*a, |a| numbering.transpose(a))?,
+            ExprNode::Closure(a) => self.unary(*a, |a| numbering.closure(a))?,
+            ExprNode::ReflexiveClosure(a) => self.unary(*a, |a| {
+                sets::union(&numbering.closure(a), &numbering.iden(atoms))
+            })?,
             ExprNode::Ite(condition, then, otherwise) => {
                 let chosen = if self.holds(*condition)? {
                     then
@@ -131,20 +120,17 @@ impl Evaluator<'_> {
                     }
                     Ok(true)
                 })?;
-                sets::sort(&mut tuples);
-                Set::new(tuples)
+                Set::new(sets::sorted(tuples))
             }
             ExprNode::IntAtom(int) => {
                 let number = self.number(*int)?;
                 let ints = self.problem.ints.iter();
-                let mut tuples = ints
+                let tuples = ints
                     .filter(|int| int.0 == number.value)
-                    .map(|int| u64::from(int.1.0))
-                    .collect();
-                sets::sort(&mut tuples);
+                    .map(|int| u64::from(int.1.0));
                 Set {
                     overflow: number.overflow,
-                    ..Set::new(tuples)
+                    ..Set::new(sets::sorted(tuples.collect()))
                 }
             }
         })

@@ -1,8 +1,9 @@
 //! Formulas on an instance.
 
-use super::{Evaluator, Result, Set};
-use crate::problem::{Count, Expr, Formula, FormulaNode, IntCmp, Quant, Var};
-use crate::sets;
+use super::blame::Operand;
+use super::sets;
+use super::{Evaluator, Result};
+use crate::problem::{Count, Formula, FormulaNode, IntCmp, Quant};
 
 impl Evaluator<'_> {
     pub(super) fn holds(&mut self, formula: Formula) -> Result<bool> {
@@ -11,20 +12,15 @@ impl Evaluator<'_> {
             FormulaNode::False => return Ok(false),
             _ => {}
         }
-        let info = self.scope.formula(self.terms, formula);
-        let key = self.key(formula.index(), &info);
-        if let Some(key) = &key
-            && let Some(done) = self.formula_memo.get(key)
-        {
-            return Ok(done);
+        if let Some(found) = self.recall(|this| &this.truths, formula.index()) {
+            return Ok(found);
         }
+        let mark = self.trace.mark();
         self.enter()?;
         let result = self.judge(formula);
         self.leave();
         let result = result?;
-        if let Some(key) = key {
-            self.formula_memo.insert(key, result, 0);
-        }
+        self.keep(|this| &mut this.truths, formula.index(), mark, &result);
         Ok(result)
     }
 
@@ -53,12 +49,14 @@ impl Evaluator<'_> {
             FormulaNode::Subset(a, b) => {
                 let (left, right) = (self.set(*a)?, self.set(*b)?);
                 let value = sets::is_subset(&left.tuples, &right.tuples);
-                Ok(self.guard_sets(value, &[(&left, *a), (&right, *b)]))
+                let operands = [(left.overflow, *a), (right.overflow, *b)];
+                Ok(self.despite_overflow(value, &operands.map(|(o, e)| (o, Operand::Expr(e)))))
             }
             FormulaNode::Equal(a, b) => {
                 let (left, right) = (self.set(*a)?, self.set(*b)?);
                 let value = left.tuples == right.tuples;
-                Ok(self.guard_sets(value, &[(&left, *a), (&right, *b)]))
+                let operands = [(left.overflow, *a), (right.overflow, *b)];
+                Ok(self.despite_overflow(value, &operands.map(|(o, e)| (o, Operand::Expr(e)))))
             }
             FormulaNode::Count(expr, count) => {
                 let set = self.set(*expr)?;
@@ -68,7 +66,7 @@ impl Evaluator<'_> {
                     Count::AtLeast(k) => size >= u64::from(k),
                     Count::Exactly(k) => size == u64::from(k),
                 };
-                Ok(self.guard_sets(value, &[(&set, *expr)]))
+                Ok(self.despite_overflow(value, &[(set.overflow, Operand::Expr(*expr))]))
             }
             FormulaNode::Quant(quant, decls, body) => {
                 let deciding = *quant == Quant::Some;
@@ -84,16 +82,8 @@ impl Evaluator<'_> {
                     IntCmp::Lt => left.value < right.value,
                     IntCmp::Lte => left.value <= right.value,
                 };
-                if !left.overflow && !right.overflow {
-                    return Ok(value);
-                }
-                let mut operands = Vec::new();
-                for (number, int) in [(left, *a), (right, *b)] {
-                    let mut vars = Vec::new();
-                    self.int_overflow_vars(int, &mut vars);
-                    operands.push((number.overflow, vars));
-                }
-                Ok(self.guard(value, &operands))
+                let operands = [(left.overflow, *a), (right.overflow, *b)];
+                Ok(self.despite_overflow(value, &operands.map(|(o, i)| (o, Operand::Int(i)))))
             }
             FormulaNode::TotalOrder { elem, first, next } => {
                 let (elem, first, next) = (self.set(*elem)?, self.set(*first)?, self.set(*next)?);
@@ -116,47 +106,30 @@ impl Evaluator<'_> {
         failure.map_or(Ok(false), Err)
     }
 
-    fn guard_sets(&mut self, value: bool, operands: &[(&Set, Expr)]) -> bool {
-        if operands.iter().all(|operand| !operand.0.overflow) {
-            return value;
-        }
-        let operands: Vec<(bool, Vec<Var>)> = operands
-            .iter()
-            .map(|(set, expr)| {
-                let mut vars = Vec::new();
-                self.overflow_vars(*expr, &mut vars);
-                (set.overflow, vars)
-            })
-            .collect();
-        self.guard(value, &operands)
-    }
-
     /// Walks from the only first element; the walk must pass each element once and end.
     pub(super) fn is_total_order(&self, elem: &[u64], first: &[u64], next: &[u64]) -> bool {
         let &[first] = first else {
             return false;
         };
-        let atoms = self.space.atoms();
+        let atoms = self.numbering.atoms();
         if next.iter().any(|pair| pair % atoms == first) {
             return false;
         }
-        let mut seen = vec![first];
+        let mut path = vec![first];
         let mut at = first;
         loop {
-            match sets::range(next, at * atoms, atoms) {
-                [] => break,
-                &[pair] => {
+            let mut pairs = next.iter().filter(|&pair| pair / atoms == at);
+            match (pairs.next(), pairs.next()) {
+                (None, _) => break,
+                (Some(pair), None) if path.len() <= elem.len() => {
                     at = pair % atoms;
-                    if seen.len() > elem.len() {
-                        return false;
-                    }
-                    seen.push(at);
+                    path.push(at);
                 }
                 _ => return false,
             }
         }
-        let steps = seen.len();
-        sets::sort(&mut seen);
-        seen.len() == steps && seen == elem
+        let steps = path.len();
+        let passed = sets::sorted(path);
+        passed.len() == steps && passed == elem
     }
 }

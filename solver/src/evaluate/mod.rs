@@ -1,23 +1,27 @@
 //! Evaluates terms on an instance with plain sets.
 //!
-//! It knows nothing of circuits or SAT, so that it can judge what the solver found.
+//! It knows nothing of circuits or SAT, and shares with the translation nothing but the terms: neither
+//! its sets, nor what it finds out about terms, nor how it judges overflow. So it can judge what the
+//! solver found.
 
 mod arithmetic;
+mod blame;
 mod expr;
 mod formula;
+mod recall;
+mod sets;
 
 use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 
 use crate::limits::{Budget, Limits, Reason};
-use crate::memo::{Key, Memo};
 use crate::problem::{
-    Decl, Expr, ExprNode, Formula, Int, IntNode, Mult, Problem, Quant, Terms, TupleSet, Var,
+    Decl, Expr, ExprNode, Formula, Int, Mult, Problem, Quant, Terms, TupleSet, Var,
 };
-use crate::scope::{Info, Scope};
 use crate::search::{Instance, Overflow};
-use crate::sets::{self, Space};
+use recall::{Mark, Recall, Trace};
+use sets::Numbering;
 
 /// Why a term could not be evaluated.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -105,8 +109,7 @@ const MAX_DEPTH: usize = 20_000;
 pub struct Evaluator<'p> {
     problem: &'p Problem,
     terms: &'p Terms,
-    scope: Scope,
-    space: Space,
+    numbering: Numbering,
     bitwidth: u32,
     relations: Vec<Rc<Vec<u64>>>,
     witnesses: FxHashMap<Var, Vec<Witness>>,
@@ -118,9 +121,10 @@ pub struct Evaluator<'p> {
     negated: bool,
     depth: usize,
     budget: Budget,
-    expr_memo: Memo<Set>,
-    formula_memo: Memo<bool>,
-    int_memo: Memo<Number>,
+    trace: Trace,
+    sets: Recall<Set>,
+    truths: Recall<bool>,
+    numbers: Recall<Number>,
 }
 
 impl<'p> Evaluator<'p> {
@@ -136,8 +140,7 @@ impl<'p> Evaluator<'p> {
         Evaluator {
             problem,
             terms: &problem.terms,
-            scope: Scope::default(),
-            space: Space::new(problem.universe.len()),
+            numbering: Numbering::new(problem.universe.len()),
             bitwidth: problem.bitwidth.clamp(1, 62),
             relations: instance
                 .relations
@@ -153,9 +156,10 @@ impl<'p> Evaluator<'p> {
             negated: false,
             depth: 0,
             budget: Budget::default(),
-            expr_memo: Memo::default(),
-            formula_memo: Memo::default(),
-            int_memo: Memo::default(),
+            trace: Trace::default(),
+            sets: Recall::default(),
+            truths: Recall::default(),
+            numbers: Recall::default(),
         }
     }
 
@@ -236,28 +240,39 @@ impl<'p> Evaluator<'p> {
         self.depth -= 1;
     }
 
-    fn key(&self, index: usize, info: &Info) -> Option<Key> {
-        if info.size <= 1 || (self.bound > 0 && info.free.len() >= self.bound) {
-            return None;
+    /// What tells the value of a variable from others.
+    fn identity(env: &[Option<Binding>], var: Var) -> Option<u64> {
+        let slot = env.get(var.index())?;
+        slot.as_ref().map(|binding| binding.identity)
+    }
+
+    /// The value of a term, if it was found before for the same values of variables.
+    fn recall<T: Clone>(&mut self, table: fn(&Self) -> &Recall<T>, term: usize) -> Option<T> {
+        let (value, vars) = table(self).get(term, |var| Self::identity(&self.env, var))?;
+        let vars = vars.to_vec();
+        self.trace.see_all(&vars);
+        Some(value)
+    }
+
+    /// Keeps the value of a term that was found since a mark. What depends on all variables with a
+    /// value is not asked for again.
+    fn keep<T: Clone>(
+        &mut self,
+        table: fn(&mut Self) -> &mut Recall<T>,
+        term: usize,
+        since: Mark,
+        value: &T,
+    ) {
+        let Some(vars) = self.trace.since(since) else {
+            return;
+        };
+        if self.bound > 0 && vars.len() >= self.bound {
+            return;
         }
-        let mut context = 0;
-        if self.forbid_overflow && info.arithmetic {
-            context = u32::from(self.negated) + 1;
-            let binders = self.int_binders.iter().rev();
-            for (at, binder) in binders
-                .filter(|binder| info.free.binary_search(&binder.0).is_ok())
-                .enumerate()
-            {
-                if at >= 14 {
-                    return None;
-                }
-                context |= (2 + u32::from(binder.1)) << (2 * at + 2);
-            }
-        }
-        Key::new(index, context, &info.free, |var| {
-            let slot = self.env.get(var.index())?;
-            slot.as_ref().map(|binding| binding.identity)
-        })
+        let vars = vars.to_vec();
+        let env = std::mem::take(&mut self.env);
+        table(self).insert(term, &vars, |var| Self::identity(&env, var), value.clone());
+        self.env = env;
     }
 
     fn bind(&mut self, var: Var, tuples: Vec<u64>) -> Option<Binding> {
@@ -310,15 +325,18 @@ impl<'p> Evaluator<'p> {
         if int_typed {
             self.int_binders.push((decl.var, universal));
         }
-        let shift = self.space.size(self.terms.var_arity(decl.var));
+        let width = self.width(self.terms.var_arity(decl.var))?;
         let result = self.each_value(decl, &range, quant.is_some(), &mut |this, value| {
+            // Nobody asks which tuple the values of a quantifier make, and they may be too many.
             let next = match value.as_slice() {
-                [one] => tuple * shift + one,
+                [one] if quant.is_none() => Numbering::followed(tuple, width, *one),
                 _ => tuple,
             };
+            let mark = this.trace.mark();
             let old = this.bind(decl.var, value);
             let result = this.each(rest, quant, next, visit);
             this.unbind(decl.var, old);
+            this.trace.forget(mark, decl.var);
             result
         });
         if int_typed {
@@ -378,80 +396,26 @@ impl<'p> Evaluator<'p> {
     }
 
     /// What a skolem says of a variable for the current values of the variables around it.
-    fn witness(&self, witness: &Witness, var: Var) -> Option<Vec<u64>> {
+    fn witness(&mut self, witness: &Witness, var: Var) -> Option<Vec<u64>> {
+        self.trace.see_all(&witness.outer);
         let mut prefix = 0;
         for outer in &witness.outer {
             let binding = self.env.get(outer.index())?.as_ref()?;
             let &[atom] = binding.tuples.as_slice() else {
                 return None;
             };
-            prefix = prefix * self.space.atoms() + atom;
+            prefix = Numbering::followed(prefix, self.numbering.atoms(), atom);
         }
-        let width = self.space.size(self.terms.var_arity(var));
-        let rows = sets::range(&witness.tuples, prefix.checked_mul(width)?, width);
-        Some(rows.iter().map(|&row| row % width).collect())
+        let width = self.numbering.tuples(self.terms.var_arity(var))?;
+        let rows = witness.tuples.iter();
+        let rows = rows.filter(|&row| row / width == prefix);
+        Some(rows.map(|row| row % width).collect())
     }
 
-    /// Judges a comparison whose operands may have overflowed, see the translation of formulas:
-    /// universal integer variables are not held responsible, anything else is.
-    fn guard(&mut self, value: bool, operands: &[(bool, Vec<Var>)]) -> bool {
-        let mut result = value;
-        let (mut saved, mut spoiled) = (false, false);
-        for (overflow, vars) in operands {
-            if !overflow {
-                continue;
-            }
-            let universal = self
-                .int_binders
-                .iter()
-                .rev()
-                .find(|binder| vars.contains(&binder.0))
-                .is_some_and(|binder| binder.1);
-            if universal != self.negated {
-                saved = true;
-            } else {
-                spoiled = true;
-            }
-        }
-        if self.forbid_overflow {
-            result = (result || saved) && !spoiled;
-        }
-        result
-    }
-
-    fn overflow_vars(&mut self, expr: Expr, vars: &mut Vec<Var>) {
-        match self.terms.expr(expr) {
-            ExprNode::Union(parts) | ExprNode::Intersection(parts) => {
-                for &part in parts {
-                    self.overflow_vars(part, vars);
-                }
-            }
-            ExprNode::Difference(a, b)
-            | ExprNode::Override(a, b)
-            | ExprNode::Join(a, b)
-            | ExprNode::Product(a, b) => {
-                self.overflow_vars(*a, vars);
-                self.overflow_vars(*b, vars);
-            }
-            ExprNode::Transpose(a) | ExprNode::Closure(a) | ExprNode::ReflexiveClosure(a) => {
-                self.overflow_vars(*a, vars);
-            }
-            ExprNode::IntAtom(int) => self.int_overflow_vars(*int, vars),
-            _ => {}
-        }
-    }
-
-    fn int_overflow_vars(&mut self, int: Int, vars: &mut Vec<Var>) {
-        match self.terms.int(int) {
-            IntNode::Const(_) => {}
-            IntNode::Card(expr) | IntNode::SumOf(expr) => {
-                vars.extend_from_slice(&self.scope.expr(self.terms, *expr).free);
-            }
-            IntNode::Neg(a) | IntNode::Sum(_, a) => self.int_overflow_vars(*a, vars),
-            IntNode::Op(_, a, b) | IntNode::Ite(_, a, b) => {
-                self.int_overflow_vars(*a, vars);
-                self.int_overflow_vars(*b, vars);
-            }
-        }
+    /// Number of tuples of so many columns.
+    fn width(&self, columns: usize) -> Result<u64> {
+        self.numbering
+            .tuples(columns)
+            .ok_or(EvaluateError::Capacity(columns))
     }
 }

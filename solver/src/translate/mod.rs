@@ -228,7 +228,12 @@ impl<'p> Translator<'p> {
                 continue;
             }
             let old = self.bind(decl.var, value);
-            let result = self.ground(rest, quant, guard, tuple * shift + value, visit);
+            // Nobody asks which tuple the values of a quantifier make, and they may be too many.
+            let next = match quant {
+                None => tuple * shift + value,
+                Some(_) => 0,
+            };
+            let result = self.ground(rest, quant, guard, next, visit);
             self.unbind(decl.var, old);
             match result {
                 Ok(true) => {}
