@@ -69,6 +69,7 @@ fn agrees(bytes: &[u8], flavour: Flavour, overflow: Overflow) {
                 solver,
                 symmetry: 0,
                 fix_orders: false,
+                choose_constants: false,
                 skolem_depth,
                 overflow,
                 ..Options::default()
@@ -100,16 +101,25 @@ fn agrees(bytes: &[u8], flavour: Flavour, overflow: Overflow) {
             let options = Options {
                 symmetry: 20,
                 fix_orders: true,
+                choose_constants: true,
                 ..options
             };
-            let found = search_for(&problem, &options, most).unwrap();
-            let found = values(&problem, &found);
-            assert!(found.is_subset(&expected));
-            assert_eq!(
-                found.is_empty(),
-                expected.is_empty(),
-                "verdict with symmetry"
-            );
+            for small_first in [false, true] {
+                let options = Options {
+                    small_first,
+                    ..options.clone()
+                };
+                let found = search_for(&problem, &options, most).unwrap();
+                let count = found.len();
+                let found = values(&problem, &found);
+                assert!(found.is_subset(&expected));
+                assert!(skolemized || found.len() == count, "an instance came twice");
+                assert_eq!(
+                    found.is_empty(),
+                    expected.is_empty(),
+                    "verdict with symmetry, small first: {small_first}"
+                );
+            }
         }
     }
 }

@@ -2,6 +2,7 @@
 
 #[cfg(test)]
 mod drat;
+mod mentioned;
 mod options;
 mod outcome;
 mod overflow;
@@ -20,7 +21,7 @@ use crate::evaluate::{EvaluateError, Evaluator};
 use crate::limits::Budget;
 use crate::problem::Problem;
 use crate::sat::{Answer, SatSolver, Varisat};
-use prepare::{Preparation, Prepared};
+use prepare::{Extent, Preparation, Prepared};
 
 /// A problem translated to clauses, and the solver that looks for its instances.
 pub struct Search<'p> {
@@ -94,8 +95,17 @@ fn with_deep_stack<T: Send>(problem: &Problem, work: impl Fn() -> T + Send + Syn
 impl<'p> Search<'p> {
     /// Translates a problem.
     pub fn new(problem: &'p Problem, options: &Options) -> Result<Self, Error> {
+        let extent = if options.small_first {
+            Extent::Small
+        } else {
+            Extent::Whole
+        };
+        Self::translate(problem, options, extent)
+    }
+
+    fn translate(problem: &'p Problem, options: &Options, extent: Extent) -> Result<Self, Error> {
         let start = Instant::now();
-        let prepared = with_deep_stack(problem, || Preparation::new(problem, options).run(false))?;
+        let prepared = with_deep_stack(problem, || Preparation::new(problem, options).run(extent))?;
         let mut solver = new_solver(options);
         let mut budget = Budget::new(options.limits.clone());
         let written = cnf::write(
@@ -136,6 +146,24 @@ impl<'p> Search<'p> {
         })
     }
 
+    /// Goes on with the whole problem.
+    fn widen(&mut self) -> Result<(), Error> {
+        if !self.prepared.small {
+            return Ok(());
+        }
+        let whole = Self::translate(self.problem, &self.options, Extent::Whole)?;
+        let before = std::mem::replace(self, whole);
+        self.stats.translate += before.stats.translate;
+        self.stats.solve += before.stats.solve;
+        self.verdict = before.verdict;
+        self.found = before.found;
+        if let Some(instance) = &before.last {
+            self.blocked_values = self.prepared.values(instance);
+        }
+        self.last = before.last;
+        Ok(())
+    }
+
     /// Sizes and times so far.
     pub fn stats(&self) -> Stats {
         self.stats.clone()
@@ -147,10 +175,29 @@ impl<'p> Search<'p> {
         reason = "it can fail and goes on after the end"
     )]
     pub fn next(&mut self) -> Result<Outcome, Error> {
+        if self.prepared.small {
+            if !self.found
+                && let Some(instance) = self.solve_small()?
+            {
+                return Ok(Outcome::Sat(instance));
+            }
+            self.widen()?;
+        }
         if self.found {
             self.block();
         }
         self.solve(&[])
+    }
+
+    /// Looks for an instance of the smaller problem as long as that is easy.
+    fn solve_small(&mut self) -> Result<Option<Instance>, Error> {
+        let start = Instant::now();
+        let answer = self.solver.solve_briefly(&self.options.limits);
+        self.stats.solve += start.elapsed();
+        match answer {
+            Some(Answer::Sat) => self.accept().map(Some),
+            _ => Ok(None),
+        }
     }
 
     fn solve(&mut self, assumptions: &[i32]) -> Result<Outcome, Error> {
@@ -163,20 +210,20 @@ impl<'p> Search<'p> {
                 Ok(Outcome::Unsat)
             }
             Answer::Unknown(reason) => Ok(Outcome::Unknown(reason)),
-            Answer::Sat => {
-                self.verdict.get_or_insert(true);
-                let instance = self.decode();
-                self.check(&instance)?;
-                self.found = true;
-                self.blocked_values = self
-                    .primary
-                    .iter()
-                    .map(|&var| self.solver.value(var))
-                    .collect();
-                self.last = Some(instance.clone());
-                Ok(Outcome::Sat(instance))
-            }
+            Answer::Sat => self.accept().map(Outcome::Sat),
         }
+    }
+
+    /// The instance that the solver found.
+    fn accept(&mut self) -> Result<Instance, Error> {
+        self.verdict.get_or_insert(true);
+        let instance = self.decode();
+        self.check(&instance)?;
+        self.found = true;
+        let values = self.primary.iter().map(|&var| self.solver.value(var));
+        self.blocked_values = values.collect();
+        self.last = Some(instance.clone());
+        Ok(instance)
     }
 
     /// Excludes the instance found last.

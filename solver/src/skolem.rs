@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 
 use crate::approximate::Approximator;
 use crate::problem::{
-    Decl, Expr, Formula, FormulaNode, Mult, Problem, Quant, RelationId, Terms, Var,
+    Decl, Expr, ExprNode, Formula, FormulaNode, Mult, Problem, Quant, RelationId, Terms, Var,
 };
 use crate::rewrite::Rewriter;
 use crate::scope::Scope;
@@ -24,6 +24,8 @@ pub(crate) struct Skolem {
     pub(crate) outer: Vec<Var>,
     /// Columns of the relation.
     pub(crate) arity: usize,
+    /// Whether it is exactly one atom.
+    pub(crate) constant: bool,
 }
 
 /// More cells than this are not spent on the skolem function of a first-order variable: it is grounded.
@@ -46,10 +48,12 @@ pub(crate) struct Skolemizer<'p> {
     negated: bool,
     /// What keeps skolem functions empty outside their domains.
     domains: Vec<Formula>,
+    /// Whether overflow is judged by the integer variables that a comparison speaks of.
+    overflow_matters: bool,
 }
 
 impl<'p> Skolemizer<'p> {
-    pub(crate) fn new(problem: &'p Problem, bounds: Vec<Bounds>) -> Self {
+    pub(crate) fn new(problem: &'p Problem, bounds: Vec<Bounds>, overflow_matters: bool) -> Self {
         Skolemizer {
             problem,
             terms: problem.terms.clone(),
@@ -62,6 +66,7 @@ impl<'p> Skolemizer<'p> {
             depth: 0,
             negated: false,
             domains: Vec::new(),
+            overflow_matters,
         }
     }
 
@@ -125,7 +130,11 @@ impl<'p> Skolemizer<'p> {
     fn quantified(&mut self, quant: Quant, decls: Vec<Decl>, body: Formula) -> Formula {
         let replaced = self.rewriter.len();
         let existential = (quant == Quant::Some) != self.negated;
-        let result = if existential && let Some(ranges) = self.replace_all(&decls) {
+        let grounded = self.is_better_grounded(&decls, body);
+        let result = if existential
+            && !grounded
+            && let Some(ranges) = self.replace_all(&decls)
+        {
             let ranges = self.terms.and(ranges);
             let body = self.formula(body);
             if self.negated {
@@ -153,6 +162,16 @@ impl<'p> Skolemizer<'p> {
         };
         self.rewriter.truncate(replaced);
         result
+    }
+
+    /// A skolem function of a universal integer speaks of that integer, which the variable it stands
+    /// for did not: overflow would be judged otherwise.
+    fn is_better_grounded(&mut self, decls: &[Decl], body: Formula) -> bool {
+        let mut outer = self.outer.iter().map(|outer| outer.bound);
+        self.overflow_matters
+            && decls.iter().all(|decl| decl.mult == Mult::One)
+            && outer.any(|bound| matches!(self.terms.expr(bound), ExprNode::Ints))
+            && self.scope.formula(&self.terms, body).arithmetic
     }
 
     /// Replaces all declared variables by skolems and returns what must hold of these; `None` when
@@ -247,6 +266,7 @@ impl<'p> Skolemizer<'p> {
             var: decl.var,
             outer: self.outer.iter().map(|outer| outer.var).collect(),
             arity,
+            constant: decl.mult == Mult::One && arity == 1,
         });
         self.bounds.push((Vec::new(), upper));
         Some((relation, applied))

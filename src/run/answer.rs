@@ -16,7 +16,7 @@ use crate::Exit;
 use crate::cli::{self, RunArgs};
 
 /// How long an expected instance is looked for without breaking symmetry.
-const FIRST_ATTEMPT: Duration = Duration::from_secs(5);
+const FIRST_ATTEMPT: Duration = Duration::from_secs(60);
 
 /// How long the reason why there is no instance is looked for when nobody asked for it.
 const UNASKED_CORE: Duration = Duration::from_secs(10);
@@ -191,6 +191,7 @@ impl Answering<'_, '_> {
         if expects_instance && options.symmetry > 0 {
             let mut first = options.clone();
             first.symmetry = 0;
+            first.small_first = true;
             let patience = Instant::now() + FIRST_ATTEMPT;
             let deadline = first
                 .limits

@@ -22,6 +22,9 @@ impl Callbacks for Watch {
     }
 }
 
+/// Conflicts that are little work.
+const BRIEFLY: i32 = 20_000;
+
 /// CaDiCaL.
 ///
 /// It tries a variable first as true, which suits a relation badly: most tuples are not in it. The
@@ -66,6 +69,13 @@ impl SatSolver for Cadical {
             Some(false) => Answer::Unsat,
             None => Answer::Unknown(stopped),
         }
+    }
+
+    fn solve_briefly(&mut self, limits: &Limits) -> Option<Answer> {
+        let limited = self.solver.set_limit("conflicts", BRIEFLY);
+        let answer = limited.is_ok().then(|| self.solve(&[], limits))?;
+        let given_up = matches!(answer, Answer::Unknown(_)) && limits.exceeded().is_none();
+        (!given_up).then_some(answer)
     }
 
     fn value(&self, var: i32) -> bool {

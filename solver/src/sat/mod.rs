@@ -36,6 +36,10 @@ pub(crate) trait SatSolver {
     /// Looks for values under which all clauses and assumptions hold, until a limit is reached.
     fn solve(&mut self, assumptions: &[i32], limits: &Limits) -> Answer;
 
+    /// As [`solve`](Self::solve), but with little work; none when it takes more. The work is not
+    /// measured in time, so that the answer is the same on every machine.
+    fn solve_briefly(&mut self, limits: &Limits) -> Option<Answer>;
+
     /// The value of a variable after [`Answer::Sat`]; false where it does not matter.
     fn value(&self, var: i32) -> bool;
 

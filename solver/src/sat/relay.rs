@@ -4,7 +4,7 @@
 //! takes its time to simplify. What is not decided soon is hard, and there that time pays.
 
 use super::{Answer, Cadical, SatSolver, Varisat};
-use crate::limits::Limits;
+use crate::limits::{Limits, Reason};
 
 /// Bytes of proof that Varisat may need for an answer to a small problem: a few tenths of a second,
 /// but counted in work, so that the same instance is found on a slow machine and on a fast one.
@@ -41,6 +41,29 @@ impl Relay {
         PATIENCE / (1 + self.clauses.len() / LITERALS_PER_COST) as u64
     }
 
+    /// Lets the first solver run; the second one where the first does not decide.
+    fn run(&mut self, assumptions: &[i32], limits: &Limits) -> Result<Answer, &mut Cadical> {
+        if matches!(self.runner, Runner::Waiting) {
+            let mut first = Varisat::new(true);
+            self.hand_over(&mut first);
+            self.runner = Runner::First(first);
+        }
+        let patience = self.patience();
+        if let Runner::First(first) = &mut self.runner {
+            if let Some(answer) = first.solve_within(patience, assumptions, limits) {
+                return Ok(answer);
+            }
+            let mut second = Cadical::new();
+            self.hand_over(&mut second);
+            self.clauses = Vec::new();
+            self.runner = Runner::Second(second);
+        }
+        match &mut self.runner {
+            Runner::Second(second) => Err(second),
+            _ => Ok(Answer::Unknown(Reason::Interrupted)),
+        }
+    }
+
     fn hand_over(&self, solver: &mut dyn SatSolver) {
         let mut rest = self.clauses.as_slice();
         while let Some(end) = rest.iter().position(|&lit| lit == 0) {
@@ -65,26 +88,17 @@ impl SatSolver for Relay {
     }
 
     fn solve(&mut self, assumptions: &[i32], limits: &Limits) -> Answer {
-        if matches!(self.runner, Runner::Waiting) {
-            let mut first = Varisat::new(true);
-            self.hand_over(&mut first);
-            self.runner = Runner::First(first);
+        match self.run(assumptions, limits) {
+            Ok(answer) => answer,
+            Err(second) => second.solve(assumptions, limits),
         }
-        let patience = self.patience();
-        if let Runner::First(first) = &mut self.runner
-            && let Some(answer) = first.solve_within(patience, assumptions, limits)
-        {
-            return answer;
+    }
+
+    fn solve_briefly(&mut self, limits: &Limits) -> Option<Answer> {
+        match self.run(&[], limits) {
+            Ok(answer) => Some(answer),
+            Err(second) => second.solve_briefly(limits),
         }
-        if let Runner::Second(second) = &mut self.runner {
-            return second.solve(assumptions, limits);
-        }
-        let mut second = Cadical::new();
-        self.hand_over(&mut second);
-        self.clauses = Vec::new();
-        let answer = second.solve(assumptions, limits);
-        self.runner = Runner::Second(second);
-        answer
     }
 
     fn value(&self, var: i32) -> bool {

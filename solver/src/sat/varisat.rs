@@ -14,6 +14,9 @@ use varisat::{ExtendFormula, Lit, ProofFormat, Solver};
 use super::{Answer, ProvingSolver, SatSolver};
 use crate::limits::{Limits, Reason};
 
+/// Bytes of proof that are little work.
+const BRIEFLY: u64 = 4_000_000;
+
 /// What a solver and the sink of its proof tell each other.
 #[derive(Default)]
 struct Control {
@@ -88,7 +91,6 @@ impl Varisat {
 
     /// Solves as long as the proof is no longer than `allowance` bytes; none when it became longer,
     /// after which this solver cannot be asked again. It must have been made `limited`.
-    #[cfg(feature = "cadical")]
     pub(crate) fn solve_within(
         &mut self,
         allowance: u64,
@@ -147,6 +149,10 @@ impl SatSolver for Varisat {
                 Answer::Unknown(reason)
             }
         }
+    }
+
+    fn solve_briefly(&mut self, limits: &Limits) -> Option<Answer> {
+        self.solve_within(BRIEFLY, &[], limits)
     }
 
     fn value(&self, var: i32) -> bool {

@@ -67,6 +67,12 @@ pub struct Options {
     pub symmetry: u32,
     /// Whether the total orders of the problem may be fixed to the order of atoms.
     pub fix_orders: bool,
+    /// Whether an existential variable may be given one of several interchangeable atoms. Who
+    /// enumerates instances without breaking symmetry is not deprived of any.
+    pub choose_constants: bool,
+    /// Whether an instance is looked for among a few atoms first. Where one is expected, this mostly
+    /// finds it much faster.
+    pub small_first: bool,
     /// Whether instances differ that differ only in relations which no constraint mentions. Who wants
     /// one instance need not care; who enumerates them does.
     pub every_relation: bool,
@@ -84,6 +90,8 @@ impl Default for Options {
             solver: SolverKind::default(),
             symmetry: 20,
             fix_orders: true,
+            choose_constants: true,
+            small_first: false,
             every_relation: false,
             skolem_depth: 1,
             overflow: Overflow::default(),

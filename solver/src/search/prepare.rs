@@ -1,25 +1,20 @@
 //! A problem made ready for the solver: bounds, skolems, circuit, symmetry.
 
+use super::mentioned::Mentioned;
 use super::{Error, Instance, Options, Overflow, Skolem};
 use crate::circuit::{Circuit, Lit};
 use crate::cnf::Root;
+use crate::least_number;
 use crate::limits::Budget;
 use crate::matrix::Matrix;
 use crate::miniscope::Miniscoper;
-use crate::problem::{
-    Atom, Expr, ExprNode, Formula, FormulaNode, Int, IntNode, Problem, RelationId, Terms, TupleSet,
-};
+use crate::narrow;
+use crate::problem::{Formula, Problem, RelationId, Terms, TupleSet};
 use crate::sets;
 use crate::skolem::{self, Skolemizer};
 use crate::symmetry::{self, Open};
-use crate::tighten::{Bounds, tighten};
+use crate::tighten::{Bounds, Tightener};
 use crate::translate::{Failure, Input, Translator};
-
-/// What the constraints mention.
-struct Mentioned {
-    relations: Vec<bool>,
-    atoms: Vec<Atom>,
-}
 
 /// A problem on its way to the solver.
 pub(crate) struct Preparation<'p> {
@@ -40,6 +35,19 @@ pub(crate) struct Prepared {
     names: Vec<String>,
     /// Whether some arithmetic may overflow.
     pub(crate) may_overflow: bool,
+    /// Whether possible tuples were left out.
+    pub(crate) small: bool,
+}
+
+/// What is translated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// All.
+    Whole,
+    /// All, and each constraint holds only when its selector does.
+    Selected,
+    /// Few of the atoms that nothing tells apart, or all where that makes no difference.
+    Small,
 }
 
 impl<'p> Preparation<'p> {
@@ -47,11 +55,14 @@ impl<'p> Preparation<'p> {
         Preparation { problem, options }
     }
 
-    /// Translates; with `selectors`, each constraint holds only when its selector does.
-    pub(crate) fn run(&self, selectors: bool) -> Result<Prepared, Error> {
+    /// Translates.
+    pub(crate) fn run(&self, extent: Extent) -> Result<Prepared, Error> {
+        let selectors = extent == Extent::Selected;
         let problem = self.problem;
-        let mentioned = self.mentioned();
-        let mut classes = if self.options.symmetry > 0 || self.options.fix_orders {
+        let mentioned = Mentioned::new(problem, self.options.every_relation);
+        let options = self.options;
+        let symmetric = options.symmetry > 0 || options.fix_orders || self.chooses_constants();
+        let mut classes = if symmetric {
             self.classes(&mentioned)
         } else {
             Vec::new()
@@ -59,7 +70,8 @@ impl<'p> Preparation<'p> {
         let (fixed, open_orders) = self.fix_orders(&mut classes);
 
         let bounds = self.bounds(&mentioned, &fixed, !selectors);
-        let mut skolemizer = Skolemizer::new(problem, bounds);
+        let overflow_matters = self.options.overflow == Overflow::Forbid;
+        let mut skolemizer = Skolemizer::new(problem, bounds, overflow_matters);
         let mut formulas: Vec<(Formula, Option<usize>)> = Vec::new();
         for order in open_orders {
             let order = &order;
@@ -84,7 +96,7 @@ impl<'p> Preparation<'p> {
         let mut miniscoper = Miniscoper {
             terms: &mut terms,
             scope: &mut scope,
-            overflow_matters: self.options.overflow == Overflow::Forbid,
+            overflow_matters,
         };
         for (formula, _) in &mut formulas {
             *formula = miniscoper.formula(*formula);
@@ -92,6 +104,38 @@ impl<'p> Preparation<'p> {
         for (formula, _) in &formulas {
             scope.count_uses(&terms, *formula);
         }
+        let bounds = if self.chooses_constants() {
+            self.choose_constants(
+                &terms,
+                bounds,
+                &formulas,
+                &skolems,
+                &mut classes,
+                !selectors,
+            )
+        } else {
+            bounds
+        };
+
+        let relations = problem
+            .relations
+            .iter()
+            .map(|relation| relation.upper.arity());
+        let arities = relations.chain(skolems.iter().map(|skolem| skolem.arity));
+        let arities: Vec<usize> = arities.collect();
+        let smaller = if extent == Extent::Small {
+            narrow::narrow(
+                problem.universe.len(),
+                problem.relations.len(),
+                &arities,
+                &bounds,
+                &classes,
+            )
+        } else {
+            None
+        };
+        let small = smaller.is_some();
+        let bounds = smaller.unwrap_or(bounds);
 
         let mut circuit = Circuit::new();
         let mut inputs = Vec::new();
@@ -160,7 +204,13 @@ impl<'p> Preparation<'p> {
             skolems,
             names,
             may_overflow,
+            small,
         })
+    }
+
+    fn chooses_constants(&self) -> bool {
+        let options = self.options;
+        options.choose_constants && (options.symmetry > 0 || !options.every_relation)
     }
 
     /// What each relation has at least and at most: fixed orders, nothing more than it must where
@@ -172,7 +222,7 @@ impl<'p> Preparation<'p> {
         tightened: bool,
     ) -> Vec<Bounds> {
         let relations = self.problem.relations.iter().enumerate();
-        let mut bounds: Vec<Bounds> = relations
+        let bounds: Vec<Bounds> = relations
             .map(|(at, relation)| {
                 let lower = relation.lower.indices();
                 match fixed.iter().find(|entry| entry.0.0 as usize == at) {
@@ -184,10 +234,33 @@ impl<'p> Preparation<'p> {
                 }
             })
             .collect();
-        if tightened {
-            tighten(self.problem, &mut bounds);
+        if !tightened {
+            return bounds;
         }
-        bounds
+        let mut tightener = Tightener::new(self.problem, &self.problem.terms, bounds);
+        let constraints = self.problem.constraints.iter();
+        let formulas: Vec<Formula> = constraints.map(|constraint| constraint.formula).collect();
+        tightener.read(&formulas);
+        tightener.finish()
+    }
+
+    /// Decides for the constants of existential variables which of the interchangeable atoms they
+    /// are.
+    fn choose_constants(
+        &self,
+        terms: &Terms,
+        bounds: Vec<Bounds>,
+        formulas: &[(Formula, Option<usize>)],
+        skolems: &[skolem::Skolem],
+        classes: &mut Vec<Vec<u32>>,
+        tightened: bool,
+    ) -> Vec<Bounds> {
+        let mut tightener = Tightener::new(self.problem, terms, bounds);
+        let known = formulas.iter().map(|entry| entry.0);
+        let known: Vec<Formula> = known.filter(|_| tightened).collect();
+        let relations = self.problem.relations.len();
+        least_number::choose(&mut tightener, &known, relations, skolems, classes);
+        tightener.finish()
     }
 
     fn error(&self, failure: Failure, terms: &Terms) -> Error {
@@ -207,29 +280,7 @@ impl<'p> Preparation<'p> {
 
     #[cfg(test)]
     pub(crate) fn mentioned_relations(&self) -> Vec<bool> {
-        self.mentioned().relations
-    }
-
-    fn mentioned(&self) -> Mentioned {
-        let mut walk = Walk {
-            terms: &self.problem.terms,
-            exprs: Vec::new(),
-            formulas: Vec::new(),
-            ints: Vec::new(),
-            mentioned: Mentioned {
-                relations: vec![self.options.every_relation; self.problem.relations.len()],
-                atoms: self.problem.ints.iter().map(|int| int.1).collect(),
-            },
-        };
-        for constraint in &self.problem.constraints {
-            walk.formula(constraint.formula);
-        }
-        for order in &self.problem.orders {
-            for id in [order.elem, order.first, order.next] {
-                walk.relation(id);
-            }
-        }
-        walk.mentioned
+        Mentioned::new(self.problem, self.options.every_relation).relations
     }
 
     fn classes(&self, mentioned: &Mentioned) -> Vec<Vec<u32>> {
@@ -366,6 +417,17 @@ fn bits(circuit: &mut Circuit, inputs: &mut Vec<Lit>, (lower, upper): &Bounds) -
 }
 
 impl Prepared {
+    /// The values of the inputs in an instance.
+    pub(crate) fn values(&self, instance: &Instance) -> Vec<bool> {
+        let skolems = instance.skolems.iter().map(|skolem| &skolem.value);
+        let sets = instance.relations.iter().chain(skolems);
+        let cells = self.matrices.iter().zip(sets).flat_map(|(matrix, set)| {
+            let open = matrix.cells.iter().filter(|cell| cell.1 != Lit::TRUE);
+            open.map(|cell| set.contains_index(cell.0))
+        });
+        cells.collect()
+    }
+
     /// The instance under values of the inputs, by node.
     pub(crate) fn decode(&self, problem: &Problem, values: &[bool]) -> Instance {
         let atoms = problem.universe.len() as u64;
@@ -402,142 +464,5 @@ impl Prepared {
             })
             .collect();
         Instance { relations, skolems }
-    }
-}
-
-/// Finds what terms mention, each term once.
-struct Walk<'a> {
-    terms: &'a Terms,
-    exprs: Vec<bool>,
-    formulas: Vec<bool>,
-    ints: Vec<bool>,
-    mentioned: Mentioned,
-}
-
-/// Marks a place; returns whether it was marked before.
-fn mark(marks: &mut Vec<bool>, at: usize) -> bool {
-    if marks.len() <= at {
-        marks.resize(at + 1, false);
-    }
-    marks
-        .get_mut(at)
-        .is_some_and(|mark| std::mem::replace(mark, true))
-}
-
-impl Walk<'_> {
-    fn relation(&mut self, id: RelationId) {
-        if let Some(slot) = self.mentioned.relations.get_mut(id.0 as usize) {
-            *slot = true;
-        }
-    }
-
-    fn expr(&mut self, expr: Expr) {
-        if mark(&mut self.exprs, expr.index()) {
-            return;
-        }
-        let terms = self.terms;
-        match terms.expr(expr) {
-            ExprNode::Relation(id) => self.relation(*id),
-            ExprNode::Tuple(tuple) => self.mentioned.atoms.extend_from_slice(tuple),
-            ExprNode::Var(_)
-            | ExprNode::None(_)
-            | ExprNode::Univ
-            | ExprNode::Iden
-            | ExprNode::Ints => {}
-            ExprNode::Union(parts) | ExprNode::Intersection(parts) => {
-                for &part in parts {
-                    self.expr(part);
-                }
-            }
-            ExprNode::Difference(a, b)
-            | ExprNode::Override(a, b)
-            | ExprNode::Join(a, b)
-            | ExprNode::Product(a, b) => {
-                self.expr(*a);
-                self.expr(*b);
-            }
-            ExprNode::Transpose(a) | ExprNode::Closure(a) | ExprNode::ReflexiveClosure(a) => {
-                self.expr(*a);
-            }
-            ExprNode::Ite(c, a, b) => {
-                self.formula(*c);
-                self.expr(*a);
-                self.expr(*b);
-            }
-            ExprNode::Comprehension(decls, body) => {
-                for decl in decls {
-                    self.expr(decl.bound);
-                }
-                self.formula(*body);
-            }
-            ExprNode::IntAtom(int) => self.int(*int),
-        }
-    }
-
-    fn formula(&mut self, formula: Formula) {
-        if mark(&mut self.formulas, formula.index()) {
-            return;
-        }
-        let terms = self.terms;
-        match terms.formula(formula) {
-            FormulaNode::True | FormulaNode::False => {}
-            FormulaNode::Not(a) => self.formula(*a),
-            FormulaNode::And(parts) | FormulaNode::Or(parts) => {
-                for &part in parts {
-                    self.formula(part);
-                }
-            }
-            FormulaNode::Implies(a, b) | FormulaNode::Iff(a, b) => {
-                self.formula(*a);
-                self.formula(*b);
-            }
-            FormulaNode::Subset(a, b) | FormulaNode::Equal(a, b) => {
-                self.expr(*a);
-                self.expr(*b);
-            }
-            FormulaNode::Count(a, _) => self.expr(*a),
-            FormulaNode::Quant(_, decls, body) => {
-                for decl in decls {
-                    self.expr(decl.bound);
-                }
-                self.formula(*body);
-            }
-            FormulaNode::IntCmp(_, a, b) => {
-                self.int(*a);
-                self.int(*b);
-            }
-            FormulaNode::TotalOrder { elem, first, next } => {
-                for &part in [elem, first, next] {
-                    self.expr(part);
-                }
-            }
-        }
-    }
-
-    fn int(&mut self, int: Int) {
-        if mark(&mut self.ints, int.index()) {
-            return;
-        }
-        let terms = self.terms;
-        match terms.int(int) {
-            IntNode::Const(_) => {}
-            IntNode::Card(a) | IntNode::SumOf(a) => self.expr(*a),
-            IntNode::Sum(decls, body) => {
-                for decl in decls {
-                    self.expr(decl.bound);
-                }
-                self.int(*body);
-            }
-            IntNode::Neg(a) => self.int(*a),
-            IntNode::Op(_, a, b) => {
-                self.int(*a);
-                self.int(*b);
-            }
-            IntNode::Ite(c, a, b) => {
-                self.formula(*c);
-                self.int(*a);
-                self.int(*b);
-            }
-        }
     }
 }

@@ -6,6 +6,7 @@ impl Search<'_> {
     /// An instance with as few tuples as possible among those not seen yet; at a limit it is not
     /// known which one that is.
     pub fn smallest(&mut self) -> Result<Outcome, Error> {
+        self.widen()?;
         if self.found {
             self.block();
         }

@@ -7,7 +7,7 @@ use crate::cnf;
 use crate::limits::Budget;
 use crate::sat::{Answer, SatSolver};
 
-use super::prepare::Preparation;
+use super::prepare::{Extent, Preparation};
 
 impl Search<'_> {
     /// The constraints of a minimal set without instance, after [`Outcome::Unsat`] was the first
@@ -32,7 +32,9 @@ impl Search<'_> {
         self.require_unsat()?;
         // Only who asks for a core pays for the selectors.
         let (problem, options) = (self.problem, &self.options);
-        let prepared = with_deep_stack(problem, || Preparation::new(problem, options).run(true))?;
+        let prepared = with_deep_stack(problem, || {
+            Preparation::new(problem, options).run(Extent::Selected)
+        })?;
         let mut solver = new_solver(&self.options);
         let mut budget = Budget::new(self.options.limits.clone());
         let constraints = self.problem.constraints.len();

@@ -4,7 +4,7 @@
 //! bounds, they make relations known before anything is translated. What is concluded here follows
 //! from the constraints, so the instances stay the same.
 
-use std::rc::Rc;
+mod range;
 
 use rustc_hash::FxHashMap;
 
@@ -13,38 +13,7 @@ use crate::problem::{
 };
 use crate::scope::Scope;
 use crate::sets::{self, Space};
-
-/// What an expression has at least and at most.
-#[derive(Clone, Debug)]
-struct Range {
-    lower: Rc<Vec<u64>>,
-    upper: Rc<Vec<u64>>,
-}
-
-impl Range {
-    fn exact(tuples: Vec<u64>) -> Self {
-        let lower = Rc::new(tuples);
-        Range {
-            upper: lower.clone(),
-            lower,
-        }
-    }
-
-    fn new(lower: Vec<u64>, upper: Vec<u64>) -> Self {
-        Range {
-            lower: Rc::new(lower),
-            upper: Rc::new(upper),
-        }
-    }
-
-    /// The only tuple, when it is known to be the only one.
-    fn single(&self) -> Option<u64> {
-        match (self.lower.as_slice(), self.upper.as_slice()) {
-            (&[a], &[_]) => Some(a),
-            _ => None,
-        }
-    }
-}
+use range::Range;
 
 /// Bounds of a relation: what it has at least and at most.
 pub(crate) type Bounds = (Vec<u64>, Vec<u64>);
@@ -66,7 +35,8 @@ struct Learnt {
     excluded: Vec<u64>,
 }
 
-struct Tightener<'p> {
+/// Reads bounds off formulas.
+pub(crate) struct Tightener<'p> {
     problem: &'p Problem,
     terms: &'p Terms,
     scope: Scope,
@@ -78,36 +48,77 @@ struct Tightener<'p> {
     memo: FxHashMap<Expr, Range>,
     changed: bool,
     work: usize,
+    /// The classes of interchangeable atoms, while the first of one may be chosen for what is one atom.
+    classes: Option<Vec<Vec<u32>>>,
 }
 
-/// Tightens the bounds of the relations of a problem by its constraints.
-pub(crate) fn tighten(problem: &Problem, bounds: &mut [Bounds]) {
-    let mut tightener = Tightener {
-        problem,
-        terms: &problem.terms,
-        scope: Scope::default(),
-        space: Space::new(problem.universe.len()),
-        bounds: bounds
-            .iter_mut()
-            .map(|bounds| Range::new(std::mem::take(&mut bounds.0), std::mem::take(&mut bounds.1)))
-            .collect(),
-        learnt: FxHashMap::default(),
-        env: FxHashMap::default(),
-        memo: FxHashMap::default(),
-        changed: true,
-        work: 0,
-    };
-    for _ in 0..MAX_ROUNDS {
-        if !std::mem::take(&mut tightener.changed) {
-            break;
+impl<'p> Tightener<'p> {
+    /// Starts from the bounds of the relations that `terms` mention.
+    pub(crate) fn new(problem: &'p Problem, terms: &'p Terms, bounds: Vec<Bounds>) -> Self {
+        Tightener {
+            problem,
+            terms,
+            scope: Scope::default(),
+            space: Space::new(problem.universe.len()),
+            bounds: bounds
+                .into_iter()
+                .map(|(lower, upper)| Range::new(lower, upper))
+                .collect(),
+            learnt: FxHashMap::default(),
+            env: FxHashMap::default(),
+            memo: FxHashMap::default(),
+            changed: true,
+            work: 0,
+            classes: None,
         }
-        for constraint in &problem.constraints {
-            tightener.formula(constraint.formula);
-        }
-        tightener.apply_learnt();
     }
-    for (slot, range) in bounds.iter_mut().zip(tightener.bounds) {
-        *slot = (range.lower.to_vec(), range.upper.to_vec());
+
+    /// Learns from formulas that hold, until nothing new is learnt.
+    pub(crate) fn read(&mut self, formulas: &[Formula]) {
+        for _ in 0..MAX_ROUNDS {
+            if !std::mem::take(&mut self.changed) {
+                break;
+            }
+            for &formula in formulas {
+                self.formula(formula);
+            }
+            self.apply_learnt();
+        }
+    }
+
+    /// As [`read`](Self::read), and chooses among interchangeable atoms for what is exactly one atom.
+    /// Those chosen leave their class.
+    pub(crate) fn read_choosing(&mut self, formulas: &[Formula], classes: &mut Vec<Vec<u32>>) {
+        self.classes = Some(std::mem::take(classes));
+        self.changed = true;
+        self.read(formulas);
+        *classes = self.classes.take().unwrap_or_default();
+    }
+
+    /// The bounds learnt.
+    pub(crate) fn finish(self) -> Vec<Bounds> {
+        let ranges = self.bounds.into_iter();
+        ranges
+            .map(|range| (range.lower.to_vec(), range.upper.to_vec()))
+            .collect()
+    }
+
+    /// What a relation has at most.
+    pub(crate) fn upper(&self, relation: usize) -> &[u64] {
+        self.bounds
+            .get(relation)
+            .map_or(&[], |range| range.upper.as_slice())
+    }
+
+    /// Leaves a relation only those of its tuples that are wanted, and those it has anyway.
+    pub(crate) fn restrict(&mut self, relation: usize, wanted: impl Fn(u64) -> bool) {
+        let Some(range) = self.bounds.get(relation) else {
+            return;
+        };
+        let upper = range.upper.iter().copied();
+        let upper = upper.filter(|&tuple| wanted(tuple) || sets::contains(&range.lower, tuple));
+        let range = Range::new(range.lower.to_vec(), upper.collect());
+        self.set(relation, range);
     }
 }
 
@@ -202,11 +213,40 @@ impl Tightener<'_> {
         if open.is_empty() {
             return;
         }
+        if count == Count::Exactly(1) && range.lower.is_empty() && self.terms.arity(expr) == 1 {
+            self.choose(expr, &range.upper);
+        }
         if range.lower.len() == most {
             self.exclude(expr, &open);
         } else if range.upper.len() == least {
             self.include(expr, &open);
         }
+    }
+
+    /// What is one atom may be one that was chosen before, or the first of those that nothing tells
+    /// apart: an instance in which it is another one has an equal with this one.
+    fn choose(&mut self, expr: Expr, upper: &[u64]) {
+        let Some(mut classes) = self.classes.take() else {
+            return;
+        };
+        let of_class = |atom: &u64| classes.iter().flatten().any(|&a| u64::from(a) == *atom);
+        let mut around = self.env.values().flat_map(|range| range.upper.iter());
+        // Of an atom that may be exchanged for others, exchanging them does not leave this one.
+        if around.any(of_class) {
+            self.classes = Some(classes);
+            return;
+        }
+        let mut others = Vec::new();
+        for class in &mut classes {
+            let possible = class.iter().any(|&a| sets::contains(upper, u64::from(a)));
+            if possible {
+                class.remove(0);
+                others.extend(class.iter().map(|&atom| u64::from(atom)));
+            }
+        }
+        self.classes = Some(classes);
+        sets::sort(&mut others);
+        self.exclude(expr, &sets::intersection(&others, upper));
     }
 
     /// None of the tuples is in the expression.
@@ -404,162 +444,5 @@ impl Tightener<'_> {
             self.changed = true;
             self.memo.clear();
         }
-    }
-
-    fn range(&mut self, expr: Expr) -> Range {
-        match self.terms.expr(expr) {
-            ExprNode::Relation(id) => {
-                if let Some(range) = self.bounds.get(id.0 as usize) {
-                    return range.clone();
-                }
-            }
-            ExprNode::Var(var) => {
-                if let Some(range) = self.env.get(var) {
-                    return range.clone();
-                }
-            }
-            _ => {}
-        }
-        let closed = self.scope.expr(self.terms, expr).free.is_empty();
-        if closed && let Some(range) = self.memo.get(&expr) {
-            return range.clone();
-        }
-        let range = self.compute(expr);
-        self.work += 1 + range.upper.len();
-        if closed {
-            self.memo.insert(expr, range.clone());
-        }
-        range
-    }
-
-    /// Nothing at least and anything at most, as far as that can be listed.
-    fn unknown(&mut self, arity: usize) -> Range {
-        let size = self.space.size(arity);
-        let size = usize::try_from(size).unwrap_or(usize::MAX);
-        self.work = self.work.saturating_add(size);
-        if self.exhausted() {
-            // What is asked of it from now on is not used.
-            return Range::new(Vec::new(), Vec::new());
-        }
-        Range::new(Vec::new(), (0..size as u64).collect())
-    }
-
-    fn compute(&mut self, expr: Expr) -> Range {
-        let terms = self.terms;
-        let space = self.space;
-        let arity = terms.arity(expr);
-        let atoms = self.problem.universe.len();
-        if self.exhausted() || !space.fits(arity) {
-            self.work = MAX_WORK + 1;
-            return Range::new(Vec::new(), Vec::new());
-        }
-        match terms.expr(expr) {
-            ExprNode::Relation(_) | ExprNode::Var(_) => self.unknown(arity),
-            ExprNode::Tuple(tuple) => Range::exact(vec![
-                tuple
-                    .iter()
-                    .fold(0, |n, a| n * space.atoms() + u64::from(a.0)),
-            ]),
-            ExprNode::None(_) => Range::exact(Vec::new()),
-            ExprNode::Univ => Range::exact((0..atoms as u64).collect()),
-            ExprNode::Iden => Range::exact(space.iden(atoms)),
-            ExprNode::Ints => Range::exact(self.ints(|_| true)),
-            ExprNode::IntAtom(int) => match terms.int(*int) {
-                IntNode::Const(value) => Range::exact(self.ints(|int| int == *value)),
-                _ => Range::new(Vec::new(), self.ints(|_| true)),
-            },
-            ExprNode::Union(parts) => {
-                let (mut lower, mut upper) = (Vec::new(), Vec::new());
-                for &part in parts {
-                    let part = self.range(part);
-                    lower.extend_from_slice(&part.lower);
-                    upper.extend_from_slice(&part.upper);
-                }
-                sets::sort(&mut lower);
-                sets::sort(&mut upper);
-                Range::new(lower, upper)
-            }
-            ExprNode::Intersection(parts) => parts
-                .iter()
-                .map(|&part| self.range(part))
-                .reduce(|a, b| {
-                    Range::new(
-                        sets::intersection(&a.lower, &b.lower),
-                        sets::intersection(&a.upper, &b.upper),
-                    )
-                })
-                .unwrap_or_else(|| Range::exact(Vec::new())),
-            ExprNode::Difference(a, b) => {
-                let (a, b) = (self.range(*a), self.range(*b));
-                Range::new(
-                    sets::difference(&a.lower, &b.upper),
-                    sets::difference(&a.upper, &b.lower),
-                )
-            }
-            ExprNode::Override(a, b) => {
-                let (a, b) = (self.range(*a), self.range(*b));
-                // A row surely kept has no possible replacement, one surely replaced has a sure one.
-                let kept = space.override_with(&a.lower, &b.upper, arity);
-                let kept = sets::difference(&kept, &sets::difference(&b.upper, &b.lower));
-                let possible = space.override_with(&a.upper, &b.lower, arity);
-                Range::new(kept, sets::union(&possible, &b.upper))
-            }
-            ExprNode::Join(a, b) => {
-                let right = terms.arity(*b);
-                let (a, b) = (self.range(*a), self.range(*b));
-                Range::new(
-                    space.join(&a.lower, &b.lower, right),
-                    space.join(&a.upper, &b.upper, right),
-                )
-            }
-            ExprNode::Product(a, b) => {
-                let right = terms.arity(*b);
-                let (a, b) = (self.range(*a), self.range(*b));
-                self.work = self
-                    .work
-                    .saturating_add(a.upper.len().saturating_mul(b.upper.len()));
-                if self.exhausted() {
-                    return Range::new(Vec::new(), Vec::new());
-                }
-                Range::new(
-                    space.product(&a.lower, &b.lower, right),
-                    space.product(&a.upper, &b.upper, right),
-                )
-            }
-            ExprNode::Transpose(a) => {
-                let a = self.range(*a);
-                Range::new(space.transpose(&a.lower), space.transpose(&a.upper))
-            }
-            ExprNode::Closure(a) => {
-                let a = self.range(*a);
-                Range::new(space.closure(&a.lower), space.closure(&a.upper))
-            }
-            ExprNode::ReflexiveClosure(a) => {
-                let a = self.range(*a);
-                let iden = space.iden(atoms);
-                Range::new(
-                    sets::union(&space.closure(&a.lower), &iden),
-                    sets::union(&space.closure(&a.upper), &iden),
-                )
-            }
-            ExprNode::Ite(_, a, b) => {
-                let (a, b) = (self.range(*a), self.range(*b));
-                Range::new(
-                    sets::intersection(&a.lower, &b.lower),
-                    sets::union(&a.upper, &b.upper),
-                )
-            }
-            ExprNode::Comprehension(..) => self.unknown(arity),
-        }
-    }
-
-    fn ints(&self, wanted: impl Fn(i64) -> bool) -> Vec<u64> {
-        let ints = self.problem.ints.iter();
-        let mut ints = ints
-            .filter(|int| wanted(int.0))
-            .map(|int| u64::from(int.1.0))
-            .collect();
-        sets::sort(&mut ints);
-        ints
     }
 }
