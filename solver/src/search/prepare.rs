@@ -208,6 +208,22 @@ impl<'p> Preparation<'p> {
         })
     }
 
+    /// What is known of the relations before anything is translated, and whether that alone rules
+    /// out every instance.
+    pub(crate) fn known(&self) -> (Vec<Bounds>, bool) {
+        let mentioned = Mentioned::new(self.problem, self.options.every_relation);
+        let mut classes = match self.problem.orders.is_empty() {
+            true => Vec::new(),
+            false => self.classes(&mentioned),
+        };
+        let (fixed, _) = self.fix_orders(&mut classes);
+        let bounds = self.bounds(&mentioned, &fixed, true);
+        let formulas: Vec<Formula> = self.problem.constraints.iter().map(|c| c.formula).collect();
+        let mut tightener = Tightener::new(self.problem, &self.problem.terms, bounds);
+        let refuted = tightener.refutes(&formulas);
+        (tightener.finish(), refuted)
+    }
+
     fn chooses_constants(&self) -> bool {
         let options = self.options;
         options.choose_constants && (options.symmetry > 0 || !options.every_relation)

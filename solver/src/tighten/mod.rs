@@ -5,6 +5,7 @@
 //! from the constraints, so the instances stay the same.
 
 mod range;
+mod refute;
 
 use rustc_hash::FxHashMap;
 
@@ -179,13 +180,19 @@ impl Tightener<'_> {
             if self.exhausted() {
                 return;
             }
-            let old = self.env.insert(decl.var, Range::exact(vec![value]));
-            self.all(rest, body);
-            match old {
-                Some(old) => self.env.insert(decl.var, old),
-                None => self.env.remove(&decl.var),
-            };
+            self.with(decl.var, value, |this| this.all(rest, body));
         }
+    }
+
+    /// Does something while a variable has a value.
+    fn with<T>(&mut self, var: Var, value: u64, work: impl FnOnce(&mut Self) -> T) -> T {
+        let old = self.env.insert(var, Range::exact(vec![value]));
+        let result = work(self);
+        match old {
+            Some(old) => self.env.insert(var, old),
+            None => self.env.remove(&var),
+        };
+        result
     }
 
     fn subset(&mut self, a: Expr, b: Expr) {
@@ -424,12 +431,10 @@ impl Tightener<'_> {
             };
             sets::sort(&mut learnt.included);
             sets::sort(&mut learnt.excluded);
-            // A contradiction is left for the solver, which can say why.
-            let disputed = sets::intersection(&learnt.included, &learnt.excluded);
-            let included = sets::difference(&learnt.included, &disputed);
-            let excluded = sets::difference(&learnt.excluded, &disputed);
+            // What is both is a contradiction: it stays, against whoever says that it does not.
+            let excluded = sets::difference(&learnt.excluded, &learnt.included);
             let range = Range::new(
-                sets::union(&range.lower, &included),
+                sets::union(&range.lower, &learnt.included),
                 sets::difference(&range.upper, &excluded),
             );
             self.set(at, range);

@@ -6,6 +6,9 @@ use super::{MAX_WORK, Tightener};
 use crate::problem::{Expr, ExprNode, IntNode};
 use crate::sets;
 
+/// Steps that a closure may take.
+const MAX_CLOSURE: usize = 200_000;
+
 /// What an expression has at least and at most.
 #[derive(Clone, Debug)]
 pub(super) struct Range {
@@ -165,14 +168,14 @@ impl Tightener<'_> {
             }
             ExprNode::Closure(a) => {
                 let a = self.range(*a);
-                Range::new(space.closure(&a.lower), space.closure(&a.upper))
+                Range::new(space.closure(&a.lower), self.most_closed(&a.upper))
             }
             ExprNode::ReflexiveClosure(a) => {
                 let a = self.range(*a);
                 let iden = space.iden(atoms);
                 Range::new(
                     sets::union(&space.closure(&a.lower), &iden),
-                    sets::union(&space.closure(&a.upper), &iden),
+                    sets::union(&self.most_closed(&a.upper), &iden),
                 )
             }
             ExprNode::Ite(_, a, b) => {
@@ -184,6 +187,22 @@ impl Tightener<'_> {
             }
             ExprNode::Comprehension(..) => self.unknown(arity),
         }
+    }
+
+    /// A superset of a transitive closure: where the closure itself would take long, every pair from
+    /// an atom with a successor to one with a predecessor.
+    fn most_closed(&mut self, pairs: &[u64]) -> Vec<u64> {
+        let atoms = self.space.atoms();
+        let mut starts: Vec<u64> = pairs.iter().map(|pair| pair / atoms).collect();
+        sets::sort(&mut starts);
+        let steps = starts.len().saturating_mul(pairs.len());
+        self.work = self.work.saturating_add(steps.min(MAX_CLOSURE));
+        if steps <= MAX_CLOSURE {
+            return self.space.closure(pairs);
+        }
+        let mut ends: Vec<u64> = pairs.iter().map(|pair| pair % atoms).collect();
+        sets::sort(&mut ends);
+        self.space.product(&starts, &ends, 1)
     }
 
     fn ints(&self, wanted: impl Fn(i64) -> bool) -> Vec<u64> {
