@@ -9,6 +9,7 @@ mod bounds;
 mod constraints;
 mod lower;
 mod multiplicity;
+mod quantifier;
 mod scope;
 mod temporal;
 

@@ -3,13 +3,15 @@
 //! Everything that the solver is asked is said in these terms, whoever asks: a command of a model,
 //! or a rule about a configuration.
 
+mod node;
 mod term;
 mod tuples;
 
-pub use term::{
+pub use node::{
     Arity, Count, Decl, Expr, ExprNode, Formula, FormulaNode, Int, IntCmp, IntNode, IntOp, Mult,
-    Quant, Terms, Var,
+    Quant, Var,
 };
+pub use term::Terms;
 pub use tuples::{Atom, CapacityExceeded, TupleSet, Universe};
 
 use locus_core::Span;
