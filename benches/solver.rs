@@ -154,42 +154,39 @@ fn solve(case: &Case, solver: SolverKind) -> Duration {
 fn main() {
     let mut criterion = Criterion::default()
         .sample_size(10)
-        .warm_up_time(Duration::from_millis(300))
-        .measurement_time(Duration::from_secs(3))
+        .warm_up_time(Duration::from_millis(200))
+        .measurement_time(Duration::from_secs(2))
         .configure_from_args();
-    let solvers = [
-        ("varisat", SolverKind::Varisat),
-        #[cfg(feature = "cadical")]
-        ("cadical", SolverKind::Cadical),
-    ];
+    let solvers = SolverKind::ALL;
     let cases = cases();
     for case in &cases {
         let mut group = criterion.benchmark_group(case.name);
-        for (name, solver) in solvers {
-            group.bench_function(BenchmarkId::from_parameter(name), |bencher| {
+        for &solver in solvers {
+            group.bench_function(BenchmarkId::from_parameter(solver.name()), |bencher| {
                 bencher.iter(|| solve(case, solver));
             });
         }
         group.finish();
     }
     criterion.final_summary();
-    println!(
-        "{:<24} {:>12} {:>12} {:>8}",
-        "problem", "varisat ms", "cadical ms", "ratio"
-    );
+    println!("median milliseconds, and as a multiple of the default solver's");
+    print!("{:<24}", "problem");
+    for solver in solvers {
+        print!(" {:>20}", solver.name());
+    }
+    println!();
     for case in &cases {
         let median = |solver| {
             let mut times: Vec<Duration> = (0..5).map(|_| solve(case, solver)).collect();
             times.sort();
             times.get(2).copied().unwrap_or_default().as_secs_f64() * 1e3
         };
-        let times: Vec<f64> = solvers.iter().map(|(_, solver)| median(*solver)).collect();
-        if let [varisat, cadical] = times.as_slice() {
-            println!(
-                "{:<24} {varisat:>12.2} {cadical:>12.2} {:>8.2}",
-                case.name,
-                varisat / cadical
-            );
+        let default = median(SolverKind::default());
+        print!("{:<24}", case.name);
+        for &solver in solvers {
+            let time = median(solver);
+            print!(" {:>11.2} ({:>5.2}x)", time, time / default);
         }
+        println!();
     }
 }

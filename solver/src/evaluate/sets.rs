@@ -1,10 +1,8 @@
 //! Sets of tuples on an instance: sorted lists of tuple numbers without repeats.
 //!
 //! The solver has such operations too ([`crate::sets`]), for what it folds before it translates. An
-//! error there must not be repeated by the judge, so these are separate and written differently: by
-//! merging sorted lists and by looking up atoms in a table.
+//! error there must not be repeated by the judge, so these are separate.
 
-use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How tuples over a universe are numbered: `(a, b)` over `n` atoms is `a * n + b`.
@@ -37,19 +35,14 @@ impl Numbering {
     /// Tuples that share the atom between them, without it. `width` is the number of tuples of the
     /// columns of `right` after its first.
     pub(super) fn join(self, left: &[u64], right: &[u64], width: u64) -> Vec<u64> {
-        let mut by_first: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
-        for tuple in right {
-            by_first
-                .entry(tuple / width)
-                .or_default()
-                .push(tuple % width);
-        }
         let mut joined = Vec::new();
         for tuple in left {
-            if let Some(rests) = by_first.get(&(tuple % self.atoms)) {
-                let start = tuple / self.atoms;
-                joined.extend(rests.iter().map(|&rest| Self::followed(start, width, rest)));
-            }
+            let (start, shared) = (tuple / self.atoms, tuple % self.atoms);
+            // Those that start with the shared atom lie next to each other.
+            let from = right.partition_point(|other| other / width < shared);
+            let others = right.iter().skip(from);
+            let others = others.take_while(|&other| other / width == shared);
+            joined.extend(others.map(|other| Self::followed(start, width, other % width)));
         }
         sorted(joined)
     }
@@ -133,42 +126,32 @@ pub(super) fn contains(set: &[u64], tuple: u64) -> bool {
     set.binary_search(&tuple).is_ok()
 }
 
-/// Walks two sets at once; `take` says what is kept: of the left only, of both, of the right only.
-fn merge(left: &[u64], right: &[u64], take: [bool; 3]) -> Vec<u64> {
-    let [only_left, both, only_right] = take;
-    let (mut left, mut right) = (left.iter().peekable(), right.iter().peekable());
-    let mut merged = Vec::new();
-    loop {
-        let order = match (left.peek(), right.peek()) {
-            (None, None) => return merged,
-            (Some(_), None) => Ordering::Less,
-            (None, Some(_)) => Ordering::Greater,
-            (Some(l), Some(r)) => l.cmp(r),
-        };
-        let (tuple, wanted) = match order {
-            Ordering::Less => (left.next(), only_left),
-            Ordering::Greater => (right.next(), only_right),
-            Ordering::Equal => {
-                right.next();
-                (left.next(), both)
-            }
-        };
-        if wanted {
-            merged.extend(tuple);
-        }
-    }
-}
-
+/// Walks two sets at once and takes the smaller tuple each time.
 pub(super) fn union(left: &[u64], right: &[u64]) -> Vec<u64> {
-    merge(left, right, [true, true, true])
+    let mut union = Vec::with_capacity(left.len() + right.len());
+    let (mut left, mut right) = (left.iter().peekable(), right.iter().peekable());
+    while let (Some(&&l), Some(&&r)) = (left.peek(), right.peek()) {
+        union.push(l.min(r));
+        left.next_if(|&&tuple| tuple <= r);
+        right.next_if(|&&tuple| tuple <= l);
+    }
+    union.extend(left.chain(right));
+    union
 }
 
 pub(super) fn intersection(left: &[u64], right: &[u64]) -> Vec<u64> {
-    merge(left, right, [false, true, false])
+    if left.len() > right.len() {
+        return intersection(right, left);
+    }
+    let mut both = left.to_vec();
+    both.retain(|&tuple| contains(right, tuple));
+    both
 }
 
 pub(super) fn difference(left: &[u64], right: &[u64]) -> Vec<u64> {
-    merge(left, right, [true, false, false])
+    let mut rest = left.to_vec();
+    rest.retain(|&tuple| !contains(right, tuple));
+    rest
 }
 
 pub(super) fn is_subset(left: &[u64], right: &[u64]) -> bool {

@@ -3,15 +3,17 @@
 use crate::limits::Limits;
 
 /// A SAT solver.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SolverKind {
     /// Varisat, written in Rust.
+    #[cfg_attr(not(feature = "cadical"), default)]
     Varisat,
     /// CaDiCaL, written in C++.
     #[cfg(feature = "cadical")]
     Cadical,
     /// Varisat for a moment, then CaDiCaL: the easy ones fast, the hard ones too.
     #[cfg(feature = "cadical")]
+    #[cfg_attr(feature = "cadical", default)]
     Relay,
 }
 
@@ -34,15 +36,6 @@ impl SolverKind {
             #[cfg(feature = "cadical")]
             SolverKind::Relay => "relay",
         }
-    }
-}
-
-impl Default for SolverKind {
-    fn default() -> Self {
-        #[cfg(feature = "cadical")]
-        return SolverKind::Relay;
-        #[cfg(not(feature = "cadical"))]
-        SolverKind::Varisat
     }
 }
 
