@@ -1,6 +1,6 @@
 //! The one diagnostic type; how it is shown is decided by the renderers.
 
-use crate::source::Span;
+use crate::source::{FileId, Span};
 
 /// How bad a finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -122,6 +122,15 @@ impl Diagnostic {
             message: message.into(),
         });
         self
+    }
+
+    /// Points into other sources, given what the files of the old ones are there.
+    pub fn move_to(&mut self, files: &[FileId]) {
+        for label in self.labels.iter_mut().chain(&mut self.related) {
+            if let Some(&file) = files.get(label.span.file.index()) {
+                label.span.file = file;
+            }
+        }
     }
 
     /// The position it is reported at.

@@ -338,6 +338,11 @@ impl Facts {
         self.relations.get(&(sig.name, field.name))
     }
 
+    /// As [`relation`](Self::relation), for names that the vocabulary declares.
+    pub fn relation_of(&self, sig: &'static str, field: &'static str) -> Option<&Relation> {
+        self.relations.get(&(sig, field))
+    }
+
     /// Every atom that a field relates an owner to, in the first column after the owner.
     pub fn related<'a>(
         &'a self,

@@ -1,10 +1,19 @@
 //! Source files and the spans that point into them.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
+
+use rustc_hash::FxHashMap;
 
 /// The identity of one source file within a [`Sources`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FileId(u32);
+
+impl FileId {
+    /// Position among the files of its sources.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
 
 /// A byte range of one source file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -71,8 +80,18 @@ pub struct Position {
 struct SourceFile {
     name: String,
     text: Arc<str>,
-    /// Byte offset of the start of each line.
-    lines: Vec<u32>,
+    /// Byte offset of the start of each line, found out when a position is asked for.
+    lines: OnceLock<Vec<u32>>,
+}
+
+impl SourceFile {
+    fn lines(&self) -> &[u32] {
+        self.lines.get_or_init(|| {
+            let breaks = self.text.match_indices('\n');
+            let starts = breaks.map(|(at, _)| u32::try_from(at + 1).unwrap_or(u32::MAX));
+            std::iter::once(0).chain(starts).collect()
+        })
+    }
 }
 
 /// The set of files that spans point into.
@@ -89,22 +108,35 @@ impl Sources {
 
     /// Adds a file under the name that diagnostics show.
     pub fn add(&mut self, name: impl Into<String>, text: impl Into<Arc<str>>) -> FileId {
-        let text = text.into();
-        let lines = std::iter::once(0)
-            .chain(
-                text.bytes()
-                    .enumerate()
-                    .filter(|&(_, byte)| byte == b'\n')
-                    .map(|(at, _)| u32::try_from(at + 1).unwrap_or(u32::MAX)),
-            )
-            .collect();
         let id = FileId(u32::try_from(self.files.len()).unwrap_or(u32::MAX));
         self.files.push(SourceFile {
             name: name.into(),
-            text,
-            lines,
+            text: text.into(),
+            lines: OnceLock::new(),
         });
         id
+    }
+
+    /// Takes over the files of others: for each of them, what its files are here. A file that several have read is
+    /// one file.
+    pub fn merge(&mut self, others: Vec<Sources>) -> Vec<Vec<FileId>> {
+        let mut known: FxHashMap<(String, Arc<str>), FileId> = FxHashMap::default();
+        for (id, file) in self.files().zip(&self.files) {
+            known.insert((file.name.clone(), file.text.clone()), id);
+        }
+        let mut take = |file: SourceFile| {
+            let next = FileId(u32::try_from(self.files.len()).unwrap_or(u32::MAX));
+            let entry = known.entry((file.name.clone(), file.text.clone()));
+            let id = *entry.or_insert(next);
+            if id == next {
+                self.files.push(file);
+            }
+            id
+        };
+        let others = others.into_iter();
+        others
+            .map(|other| other.files.into_iter().map(&mut take).collect())
+            .collect()
     }
 
     fn file(&self, id: FileId) -> Option<&SourceFile> {
@@ -144,8 +176,9 @@ impl Sources {
         let Some(file) = self.file(id) else {
             return Position { line: 1, column: 1 };
         };
-        let line = file.lines.partition_point(|&start| start <= offset).max(1);
-        let start = file.lines.get(line - 1).copied().unwrap_or(0);
+        let lines = file.lines();
+        let line = lines.partition_point(|&start| start <= offset).max(1);
+        let start = lines.get(line - 1).copied().unwrap_or(0);
         let mut end = (offset as usize).min(file.text.len());
         while !file.text.is_char_boundary(end) {
             end -= 1;
@@ -189,6 +222,27 @@ mod tests {
         assert_eq!(at(8), (2, 1));
         assert_eq!(at(10), (3, 1));
         assert_eq!(at(999), (3, 1), "past the end is the end");
+    }
+
+    #[test]
+    fn merged_sources_have_each_file_once() {
+        let of = |files: &[(&str, &str)]| {
+            let mut sources = Sources::new();
+            for &(name, text) in files {
+                sources.add(name, text);
+            }
+            sources
+        };
+        let mut all = of(&[("a", "1")]);
+        let others = vec![of(&[("b", "2"), ("a", "1")]), of(&[("b", "2"), ("b", "3")])];
+        let ids = all.merge(others);
+        let shown: Vec<Vec<(&str, &str)>> = ids
+            .iter()
+            .map(|ids| ids.iter().map(|&id| (all.name(id), all.text(id))).collect())
+            .collect();
+        assert_eq!(shown[0], [("b", "2"), ("a", "1")]);
+        assert_eq!(shown[1], [("b", "2"), ("b", "3")]);
+        assert_eq!(all.files().count(), 3);
     }
 
     #[test]
