@@ -109,9 +109,12 @@ impl Language for Heat {
         let mut unchecked = Vec::new();
         let mut add = |sources: &mut Sources, path: &String| match loader.load(path) {
             Ok(bytes) => {
-                // What is no UTF-8 stays visible, so that the parser can point at it.
-                let text: Cow<'_, str> = String::from_utf8_lossy(&bytes);
-                Some(sources.add(path.as_str(), text.into_owned()))
+                let text: Cow<'_, str> = match std::str::from_utf8(&bytes) {
+                    Ok(text) => text.into(),
+                    // What is no UTF-8 stays visible, so that the parser can point at it.
+                    Err(_) => String::from_utf8_lossy(&bytes),
+                };
+                Some(sources.add(path.as_str(), text))
             }
             Err(error) => {
                 let message = format!("cannot read `{path}`: {}", error.reason);

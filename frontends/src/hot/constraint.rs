@@ -1,6 +1,6 @@
 //! Whether a value satisfies a constraint, as Heat decides it.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock, RwLock};
 use std::time::SystemTime;
 
 use jiff::Timestamp;
@@ -20,6 +20,29 @@ use locus_core::value::{Field, Item};
 pub(super) struct Judge {
     patterns: FxHashMap<Arc<str>, Option<Regex>>,
     now: Option<Timestamp>,
+}
+
+/// The regular expressions of all templates: the same few are used again and again, and building one takes longer
+/// than reading a template.
+static PATTERNS: LazyLock<RwLock<FxHashMap<Arc<str>, Option<Regex>>>> =
+    LazyLock::new(RwLock::default);
+
+/// Regular expressions that are kept; a process that meets more builds the others anew.
+const PATTERNS_KEPT: usize = 4096;
+
+fn whole(pattern: &Arc<str>) -> Option<Regex> {
+    if let Ok(kept) = PATTERNS.read()
+        && let Some(regex) = kept.get(pattern)
+    {
+        return regex.clone();
+    }
+    let regex = Regex::new(&format!("^(?:{pattern})$")).ok();
+    if let Ok(mut kept) = PATTERNS.write()
+        && kept.len() < PATTERNS_KEPT
+    {
+        kept.insert(pattern.clone(), regex.clone());
+    }
+    regex
 }
 
 /// Whether that a constraint could not be decided is its own fault: the value is known.
@@ -116,7 +139,7 @@ impl Judge {
                 let regex = self
                     .patterns
                     .entry(pattern.clone())
-                    .or_insert_with(|| Regex::new(&format!("^(?:{pattern})$")).ok());
+                    .or_insert_with(|| whole(pattern));
                 regex.as_ref().map(|regex| regex.is_match(&text))
             }
             Constraint::Named(name) => match value {
@@ -147,8 +170,15 @@ fn alike(a: &Value, b: &Value) -> bool {
         return true;
     }
     match (a, b) {
+        (Value::Str(_), Value::Str(_)) => false,
         (Value::Str(text), Value::Bool(flag)) | (Value::Bool(flag), Value::Str(text)) => {
             text.eq_ignore_ascii_case(if *flag { "true" } else { "false" })
+        }
+        // Protocols have hundreds of numbers, and mostly go by their names.
+        (Value::Str(text), Value::Int(_)) | (Value::Int(_), Value::Str(text))
+            if !text.starts_with(|c: char| c.is_ascii_digit() || c == '-') =>
+        {
+            false
         }
         (Value::Str(text), other) | (other, Value::Str(text)) => {
             !matches!(other, Value::List(_) | Value::Map(_) | Value::Null)
