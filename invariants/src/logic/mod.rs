@@ -1,10 +1,15 @@
 //! Rules as relational logic: terms, and queries with a plan for finding what breaks a rule.
 
+mod expression;
+mod formula;
+mod integer;
+mod node;
 mod plan;
 mod term;
 
-pub use plan::{Hop, Plan, Source, Step};
-pub use term::{
+pub use node::{
     Count, ExprId, ExprNode, FormulaId, FormulaNode, IntCmp, IntId, IntNode, IntOp, Query, QueryId,
-    RelationId, Terms, VarId,
+    RelationId, VarId,
 };
+pub use plan::{Hop, Plan, Source, Step};
+pub use term::Terms;

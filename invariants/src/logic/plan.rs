@@ -7,9 +7,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::term::{
-    Count, ExprId, ExprNode, FormulaId, FormulaNode, Query, RelationId, Terms, VarId,
-};
+use super::node::{Count, ExprId, ExprNode, FormulaId, FormulaNode, Query, RelationId, VarId};
+use super::term::Terms;
 
 /// One relation to walk backwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
