@@ -177,8 +177,12 @@ fn main() -> io::Result<()> {
             );
             let mut steps = report.steps.clone();
             steps.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-            steps.truncate(6);
-            println!("most steps: {steps:?}");
+            let rules = &checker.program().rules;
+            let most = steps.iter().take(6).filter_map(|&(at, count)| {
+                let rule = &rules.get(at)?.rule;
+                Some((rule.assertion.as_str(), count))
+            });
+            println!("most steps: {:?}", most.collect::<Vec<_>>());
         }
         for diagnostic in all {
             let at = diagnostic.primary().map(|span| sources.start(span));

@@ -7,10 +7,12 @@ use locus_solver::evaluate::Evaluator as Judge;
 use locus_solver::search::Instance;
 use proptest::prelude::*;
 
+use super::layout::Layout;
 use super::populate::populate;
 use super::problem::translate;
 use super::run::Checker;
-use crate::engine::{Evaluator, Search, Shared, Tri};
+use super::run::Configuration;
+use crate::engine::{Evaluator, Search, Shared, Slots, Tri};
 use crate::rules::Library;
 use crate::vocabulary;
 
@@ -26,8 +28,15 @@ fn agree(language: &str, text: &str, wanted: impl Fn(&str) -> bool) -> usize {
     let loaded = front_end.load(&request, &loader, &mut sources);
     let program = Checker::builtin(language).expect("rules").program();
     let vocabulary = vocabulary::of(language).expect("a vocabulary");
-    let database = populate(program, vocabulary, &loaded.graph, &loaded.facts, false);
-    let shared = Shared::new(&program.terms);
+    let configuration = Configuration {
+        vocabulary,
+        graph: &loaded.graph,
+        facts: &loaded.facts,
+    };
+    let layout = Layout::new(program, configuration);
+    let database = populate(program, &layout, configuration, false);
+    let slots = Slots::new(&program.terms);
+    let shared = Shared::new(&slots);
     let mut compared = 0;
     for rule in program.rules.iter().filter(|rule| wanted(&rule.rule.id)) {
         let Some(query) = rule.query else { continue };

@@ -4,6 +4,7 @@
 mod agreement;
 mod decide;
 mod fold;
+mod layout;
 mod populate;
 mod problem;
 mod report;

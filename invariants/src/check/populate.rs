@@ -8,10 +8,12 @@ use locus_core::graph::{Location, LocationGraph, LocationId, Presence};
 use locus_core::value::{Field, Item, SymbolKind, Value, field};
 use rustc_hash::FxHashMap;
 
+use super::layout::{Layout, Origin, Property};
+use super::run::Configuration;
 use crate::engine::{Atom, AtomInfo, Database, DatabaseBuilder, Table, Tri};
 use crate::logic::RelationId;
-use crate::rules::{Program, RelationKind};
-use crate::vocabulary::{Members, PROPERTY, Vocabulary, mangle};
+use crate::rules::Program;
+use crate::vocabulary::{Members, Vocabulary};
 
 /// An atom with properties: a location, or a map within the properties of one.
 #[derive(Clone, Copy)]
@@ -32,10 +34,8 @@ struct Populate<'a> {
     locations: Vec<Atom>,
     fact_atoms: Vec<Atom>,
     by_sort: FxHashMap<&'a str, Vec<LocationId>>,
-    /// The sorts that there are, as names of signatures.
-    present: Vec<String>,
     by_sig: FxHashMap<&'static str, Vec<Atom>>,
-    owners: FxHashMap<String, Arc<Vec<Owner<'a>>>>,
+    owners: FxHashMap<&'a str, Arc<Vec<Owner<'a>>>>,
     /// The atoms of maps, by where they are held in the graph.
     maps: FxHashMap<*const Item, Atom>,
 }
@@ -43,44 +43,60 @@ struct Populate<'a> {
 /// The facts of a configuration, as far as a program mentions them.
 pub(super) fn populate(
     program: &Program,
-    vocabulary: &dyn Vocabulary,
-    graph: &LocationGraph,
-    facts: &Facts,
+    layout: &Layout,
+    configuration: Configuration<'_>,
     all_inputs: bool,
 ) -> Database {
+    let Configuration {
+        vocabulary,
+        graph,
+        facts,
+    } = configuration;
     let symbols = graph.symbols().map(|(_, symbol)| symbol);
+    let kinds = program.relations.iter().zip(&layout.origins);
+    let kinds = kinds.map(|(entry, origin)| {
+        let property = matches!(origin, Origin::Property { .. });
+        (entry.arity, property)
+    });
     let mut populate = Populate {
-        builder: DatabaseBuilder::new(&program.constants, symbols, all_inputs),
+        builder: DatabaseBuilder::new(kinds, &program.constants, symbols, all_inputs),
         vocabulary,
         graph,
         facts,
         locations: Vec::new(),
         fact_atoms: Vec::new(),
         by_sort: FxHashMap::default(),
-        present: Vec::new(),
         by_sig: FxHashMap::default(),
         owners: FxHashMap::default(),
         maps: FxHashMap::default(),
     };
     populate.add_atoms();
-    let mut builtins = Vec::new();
-    for (at, entry) in program.relations.iter().enumerate() {
-        let id = RelationId(u32::try_from(at).unwrap_or(u32::MAX));
-        match &entry.kind {
-            RelationKind::Sig(name) => {
-                let table = populate.sig(name);
-                populate.builder.set(id, table, false);
-            }
-            RelationKind::Field { sig, name } => {
-                let (table, property) = populate.field(sig, name, entry.arity);
-                populate.builder.set(id, table, property);
-            }
+    // Of most types there is no location.
+    let sorts = populate.by_sort.keys();
+    let mut typed: Vec<u32> = sorts
+        .flat_map(|sort| layout.of_sort(sort).to_vec())
+        .collect();
+    typed.sort_unstable();
+    typed.dedup();
+    let entries = || (0..).zip(program.relations.iter().zip(&layout.origins));
+    for (at, (entry, origin)) in entries() {
+        let filled = match origin {
+            Origin::Things { .. } | Origin::Property { .. } => typed.binary_search(&at).is_ok(),
+            Origin::Atoms { .. } | Origin::Tuples { .. } | Origin::Existing => true,
             // These are over the values of all other relations.
-            RelationKind::Builtin(builtin) => builtins.push((id, *builtin, entry.arity)),
+            Origin::Builtin(_) => false,
+        };
+        if filled {
+            let (table, property) = populate.table(origin, entry.arity);
+            populate.builder.set(RelationId(at), table, property);
         }
     }
-    for (id, builtin, arity) in builtins {
-        populate.builder.set_builtin(id, builtin, arity);
+    for (at, (entry, origin)) in entries() {
+        if let Origin::Builtin(builtin) = origin {
+            populate
+                .builder
+                .set_builtin(RelationId(at), *builtin, entry.arity);
+        }
     }
     populate.builder.finish()
 }
@@ -109,7 +125,6 @@ impl<'a> Populate<'a> {
                 self.by_sort.entry(&location.sort).or_default().push(id);
             }
         }
-        self.present = self.by_sort.keys().map(|sort| mangle(sort)).collect();
         let facts = self.facts;
         for (_, fact) in facts.atoms() {
             let location = fact.location.and_then(|id| self.locations.get(id.index()));
@@ -140,62 +155,73 @@ impl<'a> Populate<'a> {
         self.fact_atoms.get(id.index()).copied()
     }
 
-    /// The atoms of a signature.
-    fn sig(&mut self, name: &str) -> Table {
-        let mut table = Table::new(1);
+    /// The tuples of a relation, and whether it is a property.
+    fn table(&mut self, origin: &'a Origin, arity: usize) -> (Table, bool) {
+        let mut table = Table::new(arity);
         let facts = self.facts;
-        if let Some(decl) = facts.vocabulary().sig(name) {
-            let sigs = facts.vocabulary().sigs;
-            let mut names = vec![decl.name];
-            let mut at = 0;
-            while let Some(&parent) = names.get(at) {
-                let children = sigs
-                    .iter()
-                    .filter(|sig| sig.parent == Some(parent) && !sig.subset);
-                names.extend(children.map(|sig| sig.name));
-                at += 1;
+        match origin {
+            Origin::Atoms { sigs, subset } => {
+                for name in sigs {
+                    for &atom in self.by_sig.get(name).map_or(&[][..], Vec::as_slice) {
+                        table.push(&[atom], None, Tri::True);
+                    }
+                }
+                for &id in facts.marked(subset) {
+                    if let Some(atom) = self.fact(id) {
+                        table.push(&[atom], None, Tri::True);
+                    }
+                }
+                (table, false)
             }
-            for name in names {
-                for &atom in self.by_sig.get(name).map_or(&[][..], Vec::as_slice) {
-                    table.push(&[atom], None, Tri::True);
+            Origin::Tuples { sig, field } => {
+                let mut row: Vec<Atom> = Vec::new();
+                let relation = facts.relation_of(sig, field).into_iter();
+                for (tuple, written) in relation.flat_map(|relation| relation.placed()) {
+                    row.clear();
+                    row.extend(tuple.iter().filter_map(|&id| self.fact(id)));
+                    let span = written.or_else(|| tuple.last().map(|&id| facts.get(id).span));
+                    if row.len() == arity {
+                        table.push(&row, span, Tri::True);
+                    }
+                }
+                (table, false)
+            }
+            Origin::Existing => {
+                for ((_, location), &atom) in self.graph.locations().zip(&self.locations) {
+                    if location.external {
+                        table.push(&[atom], None, Tri::True);
+                    }
+                }
+                (table, false)
+            }
+            Origin::Things { sig } => {
+                for owner in self.owners(sig).iter() {
+                    table.push(&[owner.atom], None, owner.certain);
+                }
+                (table, false)
+            }
+            Origin::Property {
+                sig,
+                name,
+                property,
+            } => {
+                let find = || Property::find(self.vocabulary, sig, name);
+                match property.get_or_init(find) {
+                    Some(property) => {
+                        self.property(sig, name, property, &mut table);
+                        (table, true)
+                    }
+                    None => (table, false),
                 }
             }
-            for &id in facts.marked(name) {
-                if let Some(atom) = self.fact(id) {
-                    table.push(&[atom], None, Tri::True);
-                }
-            }
-            return table;
+            Origin::Builtin(_) => (table, false),
         }
-        if self.vocabulary.members(name) == Some(Members::Existing) {
-            for ((_, location), &atom) in self.graph.locations().zip(&self.locations) {
-                if location.external {
-                    table.push(&[atom], None, Tri::True);
-                }
-            }
-            return table;
-        }
-        for owner in self.owners(name).iter() {
-            table.push(&[owner.atom], None, owner.certain);
-        }
-        table
-    }
-
-    /// Whether a signature of locations or maps may have atoms. Its name starts with that of a sort, so that no
-    /// type has to be looked at of which there is no location.
-    fn may_have(&self, sig: &str) -> bool {
-        self.present
-            .iter()
-            .any(|sort| sig.starts_with(sort.as_str()))
     }
 
     /// The atoms of a signature of locations or maps, with their properties.
-    fn owners(&mut self, sig: &str) -> Arc<Vec<Owner<'a>>> {
+    fn owners(&mut self, sig: &'a str) -> Arc<Vec<Owner<'a>>> {
         if let Some(owners) = self.owners.get(sig) {
             return owners.clone();
-        }
-        if !self.may_have(sig) {
-            return Arc::default();
         }
         let owners = Arc::new(match self.vocabulary.members(sig) {
             Some(Members::Sort(sort)) => self.of_sort(&sort),
@@ -208,7 +234,7 @@ impl<'a> Populate<'a> {
             }
             Some(Members::Existing) | None => Vec::new(),
         });
-        self.owners.insert(sig.to_owned(), owners.clone());
+        self.owners.insert(sig, owners.clone());
         owners
     }
 
@@ -308,59 +334,35 @@ impl<'a> Populate<'a> {
         }
     }
 
-    /// The tuples of a field, and whether it is a property.
-    fn field(&mut self, sig: &str, name: &str, arity: usize) -> (Table, bool) {
-        let mut table = Table::new(arity);
-        let facts = self.facts;
-        if facts.vocabulary().sig(sig).is_some() {
-            let relation = facts.relation(sig, name).into_iter();
-            let mut row: Vec<Atom> = Vec::with_capacity(arity);
-            for (tuple, written) in relation.flat_map(|relation| relation.placed()) {
-                row.clear();
-                row.extend(tuple.iter().filter_map(|&id| self.fact(id)));
-                let span = written.or_else(|| tuple.last().map(|&id| facts.get(id).span));
-                if row.len() == arity {
-                    table.push(&row, span, Tri::True);
-                }
-            }
-            return (table, false);
-        }
-        if !self.may_have(sig) {
-            return (table, true);
-        }
-        let Some(members) = self.vocabulary.members(sig) else {
-            return (table, false);
-        };
-        let property = name.strip_prefix(PROPERTY).unwrap_or(name);
+    /// The tuples of a property.
+    fn property(&mut self, sig: &'a str, name: &str, property: &'a Property, table: &mut Table) {
         let owners = self.owners(sig);
         if owners.is_empty() {
-            return (table, true);
+            return;
         }
-        let default = self.vocabulary.default(&members, property);
         // Maps get their names where they are first met.
-        let nested = format!("{sig}_{property}");
-        let has_schema = self.vocabulary.members(&nested).is_some();
-        if has_schema {
-            self.owners(&nested);
+        if let Some(maps) = &property.maps {
+            self.owners(maps);
         }
+        let mut leaves = Vec::new();
         for owner in owners.iter() {
             let mut fields = owner.fields.iter().rev();
-            let given = fields.find(|field| is_mangled(&field.name, property));
-            let mut leaves = Vec::new();
+            let given = fields.find(|field| is_mangled(&field.name, name));
+            leaves.clear();
             if let Some(field) = given {
                 self.leaves(&field.item, owner.certain, &mut leaves);
             }
             let absent = given.is_none_or(|field| matches!(field.item.value, Value::Null));
-            if let (true, Some(default)) = (absent, &default) {
+            if let (true, Some(default)) = (absent, &property.default) {
                 let atom = self.builder.value(default);
                 table.push(&[owner.atom, atom], Some(owner.span), owner.certain);
             }
-            for (leaf, certain) in leaves {
-                if let Some(atom) = self.atom(leaf, property) {
+            for &(leaf, certain) in &leaves {
+                if let Some(atom) = self.atom(leaf, name) {
                     table.push(&[owner.atom, atom], Some(leaf.span), certain);
                 }
                 // Of a map without a schema the locations in it count too, under whatever key.
-                if let (Value::Map(fields), false) = (&leaf.value, has_schema) {
+                if let (Value::Map(fields), None) = (&leaf.value, &property.maps) {
                     for field in fields {
                         if let Value::Location(id) = field.item.value
                             && let Some(&atom) = self.locations.get(id.index())
@@ -371,7 +373,6 @@ impl<'a> Populate<'a> {
                 }
             }
         }
-        (table, true)
     }
 }
 

@@ -12,9 +12,10 @@ use rustc_hash::FxHashMap;
 
 use super::decide::{Decision, Effort, decide};
 use super::fold::fold_members;
+use super::layout::Layout;
 use super::populate::populate;
 use super::report::{Binding, Reporter};
-use crate::engine::{Atom, Database, Evaluator, Search, Shared, Tri};
+use crate::engine::{Atom, Database, Evaluator, Search, Shared, Slots, Tri};
 use crate::logic::VarId;
 use crate::rules::{Library, Program, Rule, RuleProgram, Source};
 use crate::vocabulary::{self, Vocabulary};
@@ -78,8 +79,8 @@ pub struct Report {
     pub unchecked: Vec<Diagnostic>,
     /// The assertions that were broken, by module and name.
     pub broken: Vec<(String, String)>,
-    /// The steps that each assertion took.
-    pub steps: Vec<(String, u64)>,
+    /// The steps that each assertion took, by its place in the program.
+    pub steps: Vec<(usize, u64)>,
     /// What was counted.
     pub stats: Stats,
 }
@@ -90,6 +91,11 @@ pub struct Checker {
     program: Program,
     /// What is wrong with the rules themselves.
     diagnostics: Vec<Diagnostic>,
+    /// How many identifiers the rules have; some are stated as several assertions.
+    ids: usize,
+    /// Where the tuples of the relations come from.
+    layout: OnceLock<Layout>,
+    slots: OnceLock<Slots>,
 }
 
 /// The rules that come with the program, taken when a configuration of their language is met.
@@ -110,7 +116,7 @@ struct Outcome {
 }
 
 /// Locations below which one thread checks all rules.
-const ALONE: usize = 100;
+const ALONE: usize = 300;
 
 /// Possible violations of one rule that the solver is asked about; a template with more has an input that
 /// nearly everything depends on.
@@ -121,9 +127,17 @@ impl Checker {
     /// [`diagnostics`](Self::diagnostics), with spans into `sources`.
     pub fn new(library: &Library, vocabulary: &dyn Vocabulary, sources: &mut Sources) -> Self {
         let compiled = Program::compile(library, vocabulary, sources);
+        Checker::of(compiled.program, compiled.diagnostics)
+    }
+
+    fn of(program: Program, diagnostics: Vec<Diagnostic>) -> Self {
+        let ids = count_ids(program.rules.iter());
         Checker {
-            program: compiled.program,
-            diagnostics: compiled.diagnostics,
+            program,
+            diagnostics,
+            ids,
+            layout: OnceLock::new(),
+            slots: OnceLock::new(),
         }
     }
 
@@ -134,10 +148,7 @@ impl Checker {
         let library = Library::builtin();
         Some(
             checker.get_or_init(|| match Program::stored(library, language) {
-                Some(program) => Checker {
-                    program,
-                    diagnostics: Vec::new(),
-                },
+                Some(program) => Checker::of(program, Vec::new()),
                 None => Checker::new(library, *vocabulary, &mut Sources::new()),
             }),
         )
@@ -196,45 +207,54 @@ impl Checker {
 
     /// Checks a configuration against all rules.
     pub fn check(&self, configuration: Configuration<'_>, options: &Options) -> Report {
-        let Configuration {
-            vocabulary,
-            graph,
-            facts,
-        } = configuration;
-        let all_inputs = options.all_inputs;
-        let database = populate(&self.program, vocabulary, graph, facts, all_inputs);
-        let shared = Shared::new(&self.program.terms);
-        let enabled: Vec<&RuleProgram> = self
-            .program
-            .rules
-            .iter()
-            .filter(|rule| !options.ignore.contains(&rule.rule.id))
-            .collect();
-        let check = |rule: &&RuleProgram| self.check_rule(rule, &database, &shared, options);
+        let graph = configuration.graph;
+        let find = || Layout::new(&self.program, configuration);
+        let layout = self.layout.get_or_init(find);
+        // Rules of one language, asked about another.
+        let other = (layout.language != configuration.vocabulary.language()).then(find);
+        let layout = other.as_ref().unwrap_or(layout);
+        let database = populate(&self.program, layout, configuration, options.all_inputs);
+        let slots = self.slots.get_or_init(|| Slots::new(&self.program.terms));
+        let shared = Shared::new(slots);
+        let is_enabled = |rule: &RuleProgram| !options.ignore.contains(&rule.rule.id);
+        let rules = &self.program.rules;
+        let evaluator = || {
+            let Program { terms, plans, .. } = &self.program;
+            Evaluator::new(terms, plans, &database, &shared, options.budget)
+        };
+        let check = |evaluator: &mut Evaluator<'_>, rule: &RuleProgram| {
+            is_enabled(rule).then(|| self.check_rule(rule, evaluator, &database, options))
+        };
         // Below a certain size, handing rules to other threads takes longer than checking them.
-        let outcomes: Vec<Outcome> = if graph.len() < ALONE {
-            enabled.iter().map(check).collect()
+        let outcomes: Vec<Option<Outcome>> = if graph.len() < ALONE {
+            let mut evaluator = evaluator();
+            let rules = rules.iter();
+            rules.map(|rule| check(&mut evaluator, rule)).collect()
         } else {
-            enabled.par_iter().map(check).collect()
+            rules.par_iter().map_init(evaluator, check).collect()
         };
         let mut report = Report::default();
-        for (rule, outcome) in enabled.iter().zip(outcomes) {
+        for (at, (rule, outcome)) in rules.iter().zip(outcomes).enumerate() {
+            let Some(outcome) = outcome else {
+                continue;
+            };
             if !outcome.findings.is_empty() {
                 let Rule {
                     module, assertion, ..
                 } = &rule.rule;
                 report.broken.push((module.clone(), assertion.clone()));
             }
-            let assertion = rule.rule.assertion.clone();
-            report.steps.push((assertion, outcome.steps));
+            report.steps.push((at, outcome.steps));
             report.findings.extend(outcome.findings);
             report.unchecked.extend(outcome.unchecked);
             report.stats.violable += outcome.violable;
             report.stats.variables += outcome.effort.variables;
             report.stats.clauses += outcome.effort.clauses;
         }
-        let ids: BTreeSet<&str> = enabled.iter().map(|rule| rule.rule.id.as_str()).collect();
-        report.stats.rules = ids.len();
+        report.stats.rules = match options.ignore.as_slice() {
+            [] => self.ids,
+            _ => count_ids(rules.iter().filter(|rule| is_enabled(rule))),
+        };
         report.stats.locations = graph.len();
         for finding in &mut report.findings {
             let named = |(id, _): &&(String, Severity)| *id == finding.code;
@@ -261,8 +281,8 @@ impl Checker {
     fn check_rule(
         &self,
         rule: &RuleProgram,
+        evaluator: &mut Evaluator<'_>,
         database: &Database,
-        shared: &Shared,
         options: &Options,
     ) -> Outcome {
         let mut outcome = Outcome::default();
@@ -270,9 +290,10 @@ impl Checker {
             return outcome;
         };
         let terms = &self.program.terms;
-        let mut evaluator =
-            Evaluator::new(terms, &self.program.plans, database, shared, options.budget);
-        let vars: Vec<VarId> = terms.query(query).decls.iter().map(|decl| decl.0).collect();
+        if evaluator.is_hopeless(query) {
+            return outcome;
+        }
+        evaluator.restart(options.budget);
         let mut found: FxHashMap<Vec<Atom>, (Binding, Tri)> = FxHashMap::default();
         let mut order: Vec<Vec<Atom>> = Vec::new();
         let mut undecidable: Vec<Vec<Atom>> = Vec::new();
@@ -293,9 +314,9 @@ impl Checker {
                     }
                 }
             }
-            let bound = |var: &VarId| Some((*var, this.bound(*var)?));
+            let bound = |&(var, _): &(VarId, _)| Some((var, this.bound(var)?));
             let binding = Binding {
-                values: vars.iter().filter_map(bound).collect(),
+                values: terms.query(query).decls.iter().filter_map(bound).collect(),
             };
             let (key, ascending) = identity(rule, &binding);
             if this.met_undecidable() && tri == Tri::Unknown {
@@ -413,6 +434,12 @@ fn identity(rule: &RuleProgram, binding: &Binding) -> (Vec<Atom>, bool) {
         }
     }
     (key, ascending)
+}
+
+/// The number of identifiers of some rules.
+fn count_ids<'r>(rules: impl Iterator<Item = &'r RuleProgram>) -> usize {
+    let ids: BTreeSet<&str> = rules.map(|rule| rule.rule.id.as_str()).collect();
+    ids.len()
 }
 
 /// Checks a configuration that was loaded, with the rules that come with the program.

@@ -1,13 +1,14 @@
 //! The facts of one configuration as indexed tables.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use locus_core::value::{Domain, Symbol, SymbolKind, Value};
 use locus_core::{Span, int::Int};
 use rustc_hash::FxHashMap;
 
 use super::builtin::Builtin;
-use super::set::{Atom, Set, Tri};
+use super::set::{Atom, Tri};
+use super::table::Table;
 use crate::logic::RelationId;
 
 /// What an atom is.
@@ -54,202 +55,19 @@ impl AtomInfo {
     }
 }
 
-/// Row numbers in the order of the atoms of one column.
-#[derive(Debug, Default)]
-struct Index {
-    keys: Vec<Atom>,
-    rows: Vec<u32>,
+/// What is known of a relation. Most relations that rules mention have no tuple in a given configuration.
+#[derive(Debug)]
+enum Relation {
+    Empty(&'static Table),
+    Stored(Box<Table>),
 }
 
-impl Index {
-    fn get(&self, atom: Atom) -> &[u32] {
-        let start = self.keys.partition_point(|&key| key < atom);
-        let rest = self.keys.get(start..).unwrap_or(&[]);
-        let len = rest.partition_point(|&key| key == atom);
-        self.rows.get(start..start + len).unwrap_or(&[])
-    }
-}
-
-/// A relation: stored tuples, or a built-in.
-#[derive(Debug, Default)]
-pub struct Table {
-    arity: usize,
-    rows: Vec<Atom>,
-    spans: Vec<Option<Span>>,
-    /// Rows that are there for some inputs only; empty when all are certain.
-    doubtful: Vec<bool>,
-    /// Whether some column of some row may be the same as another atom.
-    symbolic: bool,
-    /// There may be more tuples.
-    open: bool,
-    /// Whether it holds properties, of which nothing is known for what exists already.
-    property: bool,
-    builtin: Option<Builtin>,
-    first: OnceLock<Index>,
-    last: OnceLock<Index>,
-    /// Rows with a symbol in the last column.
-    symbol_last: OnceLock<Vec<u32>>,
-    /// Rows with a symbol or something that exists already in the last column.
-    vague_last: OnceLock<Vec<u32>>,
-    /// The same for the first column.
-    vague_first: OnceLock<Vec<u32>>,
-}
-
-#[expect(
-    clippy::indexing_slicing,
-    reason = "row numbers come from the indexes over the same rows"
-)]
-impl Table {
-    /// An empty table.
-    pub fn new(arity: usize) -> Table {
-        Table {
-            arity,
-            ..Table::default()
+impl Relation {
+    fn empty((arity, property): (usize, bool)) -> Relation {
+        match Table::shared_empty(arity, property) {
+            Some(table) => Relation::Empty(table),
+            None => Relation::Stored(Box::new(Table::new(arity))),
         }
-    }
-
-    /// The table of a set.
-    pub(super) fn of(set: Set, property: bool, is_symbol: impl Fn(Atom) -> bool) -> Table {
-        let mut table = Table::new(set.arity);
-        table.open = set.open;
-        table.property = property;
-        for (row, tri) in set.rows() {
-            table.push(row, None, tri);
-        }
-        table.symbolic = table.rows.iter().any(|&atom| is_symbol(atom));
-        table
-    }
-
-    /// Adds a tuple, with where it is written and whether it is there for every input.
-    pub fn push(&mut self, row: &[Atom], span: Option<Span>, certain: Tri) {
-        if certain != Tri::True && self.doubtful.is_empty() {
-            self.doubtful = vec![false; self.spans.len()];
-        }
-        if !self.doubtful.is_empty() || certain != Tri::True {
-            self.doubtful.push(certain != Tri::True);
-        }
-        self.rows.extend_from_slice(row);
-        self.spans.push(span);
-    }
-
-    /// Number of columns.
-    pub fn arity(&self) -> usize {
-        self.arity
-    }
-
-    /// Number of tuples.
-    pub fn len(&self) -> usize {
-        self.spans.len()
-    }
-
-    /// Whether no tuple is stored.
-    pub fn is_empty(&self) -> bool {
-        self.spans.is_empty()
-    }
-
-    /// Whether it may have more tuples than are stored.
-    pub(crate) fn is_open(&self) -> bool {
-        self.open
-    }
-
-    /// Whether nothing is known of the properties it would have for what exists already.
-    pub(super) fn is_property(&self) -> bool {
-        self.property
-    }
-
-    /// The built-in relation it is, when it is one that is not stored.
-    pub(crate) fn builtin(&self) -> Option<Builtin> {
-        self.builtin
-    }
-
-    /// A tuple by its number.
-    pub(crate) fn row(&self, at: usize) -> &[Atom] {
-        &self.rows[at * self.arity..(at + 1) * self.arity]
-    }
-
-    /// Whether a tuple is certain.
-    pub(crate) fn certain(&self, at: usize) -> Tri {
-        if self.doubtful.get(at).copied().unwrap_or(false) {
-            Tri::Unknown
-        } else {
-            Tri::True
-        }
-    }
-
-    /// Where a tuple is written.
-    pub(crate) fn span(&self, at: usize) -> Option<Span> {
-        self.spans.get(at).copied().flatten()
-    }
-
-    fn index(&self, column: usize) -> Index {
-        let mut pairs: Vec<(Atom, u32)> = (0..self.len())
-            .map(|at| {
-                let row = u32::try_from(at).unwrap_or(u32::MAX);
-                (self.row(at)[column], row)
-            })
-            .collect();
-        if !pairs.is_sorted() {
-            pairs.sort_unstable();
-        }
-        let (keys, rows) = pairs.into_iter().unzip();
-        Index { keys, rows }
-    }
-
-    /// The numbers of the tuples that start with an atom.
-    pub(crate) fn starting(&self, atom: Atom) -> &[u32] {
-        self.first.get_or_init(|| self.index(0)).get(atom)
-    }
-
-    /// The numbers of the tuples that end with an atom.
-    pub(super) fn ending(&self, atom: Atom) -> &[u32] {
-        if self.arity == 1 {
-            return self.starting(atom);
-        }
-        let last = self.arity.saturating_sub(1);
-        self.last.get_or_init(|| self.index(last)).get(atom)
-    }
-
-    fn rows_with(&self, of: impl Fn(&[Atom]) -> bool) -> Vec<u32> {
-        (0..self.len())
-            .filter(|&at| of(self.row(at)))
-            .map(|at| u32::try_from(at).unwrap_or(u32::MAX))
-            .collect()
-    }
-
-    /// The numbers of the tuples whose last atom may be the same as a given one without being it: a symbol, or for
-    /// something that exists already another such thing.
-    pub(super) fn ending_vaguely(&self, database: &Database, like: Atom) -> &[u32] {
-        if !self.symbolic {
-            return &[];
-        }
-        let last = |row: &[Atom], is: &dyn Fn(Atom) -> bool| row.last().is_some_and(|&a| is(a));
-        if database.is_vague(like) {
-            let vague = || self.rows_with(|row| last(row, &|atom| database.is_vague(atom)));
-            self.vague_last.get_or_init(vague)
-        } else {
-            let symbols = || self.rows_with(|row| last(row, &|atom| database.is_symbol(atom)));
-            self.symbol_last.get_or_init(symbols)
-        }
-    }
-
-    /// The numbers of the tuples whose first atom may be the same as another.
-    pub(super) fn starting_vaguely(&self, database: &Database) -> &[u32] {
-        if !self.symbolic {
-            return &[];
-        }
-        let vague = |row: &[Atom]| row.first().is_some_and(|&atom| database.is_vague(atom));
-        self.vague_first.get_or_init(|| self.rows_with(vague))
-    }
-
-    /// The tuples as a set.
-    pub(super) fn to_set(&self) -> Set {
-        let mut set = Set::empty(self.arity);
-        set.open = self.open;
-        for at in 0..self.len() {
-            set.push(self.row(at), self.certain(at));
-        }
-        set.normalize();
-        set
     }
 }
 
@@ -263,7 +81,7 @@ pub struct Database {
     end_symbols: u32,
     /// The end of what exists already.
     end_vague: u32,
-    tables: Vec<Table>,
+    tables: Vec<Relation>,
     /// Whether to look for what breaks a rule for some inputs, not only for all.
     all_inputs: bool,
 }
@@ -289,7 +107,10 @@ impl Database {
         reason = "the builder makes a table for every relation of the program"
     )]
     pub fn table(&self, relation: RelationId) -> &Table {
-        &self.tables[relation.index()]
+        match &self.tables[relation.index()] {
+            Relation::Empty(table) => table,
+            Relation::Stored(table) => table,
+        }
     }
 
     /// Whether an atom is a value that is not known.
@@ -354,6 +175,13 @@ impl Database {
             (None, Kind::Thing) if other.span.is_none() => Tri::False,
             _ => Tri::Unknown,
         }
+    }
+
+    /// Whether a symbol has one value only, so that it may be certain to be it.
+    pub(super) fn is_settled(&self, symbol: Atom) -> bool {
+        let symbol = self.atom(symbol).symbol.as_ref();
+        let choices = symbol.and_then(|symbol| symbol.domain.choices());
+        choices.is_some_and(|choices| choices.len() == 1)
     }
 
     /// Whether looking for candidates should treat a symbol as any value it may take: when its values are
@@ -434,8 +262,10 @@ pub struct DatabaseBuilder {
 }
 
 impl DatabaseBuilder {
-    /// Starts with the constants of a program, which are the first atoms, and the symbols of a graph.
+    /// Starts with the constants of a program, which are the first atoms, the symbols of a graph, and relations
+    /// without tuples, of which it is said how many columns they have and whether they are properties.
     pub fn new<'a>(
+        relations: impl Iterator<Item = (usize, bool)>,
         constants: &[Value],
         symbols: impl IntoIterator<Item = &'a Symbol>,
         all_inputs: bool,
@@ -443,6 +273,7 @@ impl DatabaseBuilder {
         let mut builder = DatabaseBuilder {
             database: Database {
                 all_inputs,
+                tables: relations.map(Relation::empty).collect(),
                 ..Database::default()
             },
             values: FxHashMap::default(),
@@ -523,57 +354,72 @@ impl DatabaseBuilder {
 
     /// Sets the tuples of a relation; those of a property are not known for what exists already.
     pub fn set(&mut self, relation: RelationId, mut table: Table, property: bool) {
-        let database = &self.database;
-        table.symbolic =
-            database.has_vague() && table.rows.iter().any(|&atom| database.is_vague(atom));
-        table.property = property;
-        let tables = &mut self.database.tables;
-        while tables.len() <= relation.index() {
-            tables.push(Table::default());
-        }
-        if let Some(slot) = tables.get_mut(relation.index()) {
-            *slot = table;
+        let shared = Table::shared_empty(table.arity(), property);
+        let shared = shared.filter(|_| table.is_empty() && table.builtin().is_none());
+        let entry = match shared {
+            Some(empty) => Relation::Empty(empty),
+            None => {
+                let database = &self.database;
+                table.qualify(property, |atom| database.is_vague(atom));
+                Relation::Stored(Box::new(table))
+            }
+        };
+        if let Some(slot) = self.database.tables.get_mut(relation.index()) {
+            *slot = entry;
         }
     }
 
     /// Sets a built-in relation, once all other values are there.
     pub fn set_builtin(&mut self, relation: RelationId, builtin: Builtin, arity: usize) {
-        let mut table = Table::new(arity);
         if builtin.is_function() {
-            let database = &self.database;
-            let known: Vec<(Atom, Value)> = if builtin == Builtin::NameOf {
-                let name = |atom| Value::Str(database.atom(atom).name.clone());
-                database.atoms().map(|atom| (atom, name(atom))).collect()
-            } else {
-                database
-                    .atoms()
-                    .filter_map(|atom| Some((atom, database.atom(atom).value.clone()?)))
-                    .collect()
-            };
-            for (atom, value) in known {
-                if let Some(result) = builtin.result(&value) {
-                    let result = self.value(&result);
-                    table.push(&[atom, result], None, Tri::True);
-                }
+            let mut table = Table::new(arity);
+            for atom in self.database.atoms() {
+                self.apply(builtin, atom, &mut table);
             }
-            // Results are values too, and mostly results of themselves.
-            let owners: rustc_hash::FxHashSet<Atom> =
-                table.rows.iter().copied().step_by(2).collect();
-            let mut results: Vec<Atom> = table.rows.iter().copied().skip(1).step_by(2).collect();
-            results.retain(|result| !owners.contains(result));
+            // Results are values too, and mostly results of themselves. Owners are in order.
+            let owner = |result: &Atom| {
+                let (mut low, mut high) = (0, table.len());
+                while low < high {
+                    let middle = low.midpoint(high);
+                    match table.flat().get(2 * middle).cmp(&Some(result)) {
+                        std::cmp::Ordering::Equal => return true,
+                        std::cmp::Ordering::Less => low = middle + 1,
+                        std::cmp::Ordering::Greater => high = middle,
+                    }
+                }
+                false
+            };
+            let results = table.flat().iter().copied().skip(1).step_by(2);
+            let mut results: Vec<Atom> = results.filter(|result| !owner(result)).collect();
             results.sort_unstable();
             results.dedup();
             for atom in results {
-                let value = self.database.atom(atom).value.clone();
-                if let Some(result) = value.and_then(|value| builtin.result(&value)) {
-                    let result = self.value(&result);
-                    table.push(&[atom, result], None, Tri::True);
-                }
+                self.apply(builtin, atom, &mut table);
             }
+            self.set(relation, table, false);
         } else {
-            table.builtin = Some(builtin);
+            self.set(relation, Table::of_builtin(builtin, arity), false);
         }
-        self.set(relation, table, false);
+    }
+
+    /// Adds the result that a relation that is a function has for an atom.
+    fn apply(&mut self, builtin: Builtin, atom: Atom, table: &mut Table) {
+        let info = self.database.atom(atom);
+        let result = match (builtin, &info.value) {
+            (Builtin::NameOf, _) => Some(Value::Str(info.name.clone())),
+            (_, Some(value)) => builtin.result(value),
+            (_, None) => None,
+        };
+        let Some(result) = result else { return };
+        // Mostly the value itself, which needs no looking up.
+        let itself = match (&info.value, &result) {
+            (Some(Value::Str(text)), Value::Str(found)) => {
+                info.kind == Kind::Value && text == found
+            }
+            _ => false,
+        };
+        let result = if itself { atom } else { self.value(&result) };
+        table.push(&[atom, result], None, Tri::True);
     }
 
     /// The database.

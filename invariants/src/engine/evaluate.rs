@@ -1,14 +1,17 @@
 //! Expressions, formulas and integers over a database.
 
 use std::cell::Cell;
+use std::ops::Deref;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU8, Ordering};
 
 use locus_core::value::Value;
 
 use super::builtin::Builtin;
 use super::closure::Reach;
-use super::database::{Database, Table};
+use super::database::Database;
 use super::set::{Atom, Set, Tri};
+use super::table::Table;
 use crate::logic::{
     Count, ExprId, ExprNode, FormulaId, FormulaNode, IntCmp, IntId, IntNode, IntOp, Plan, Terms,
     VarId,
@@ -18,20 +21,103 @@ use crate::logic::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stopped;
 
-/// Results that all rules over one database share.
+/// A place for each expression of a program whose tuples are the same for all rules over one database: those
+/// without variables that are more than a relation, and those of which the closure is taken.
 #[derive(Debug)]
-pub(crate) struct Shared {
-    closed: Vec<OnceLock<Box<Table>>>,
-    reach: Vec<OnceLock<Box<Reach>>>,
+pub(crate) struct Slots {
+    /// By expression.
+    places: Vec<u32>,
+    count: usize,
 }
 
-impl Shared {
+impl Slots {
     pub(crate) fn new(terms: &Terms) -> Self {
-        let count = terms.expr_count();
-        Shared {
-            closed: std::iter::repeat_with(OnceLock::new).take(count).collect(),
-            reach: std::iter::repeat_with(OnceLock::new).take(count).collect(),
+        let all = || (0..terms.expr_count()).map(ExprId::at);
+        let mut shared = vec![false; terms.expr_count()];
+        for expr in all() {
+            let node = terms.expr(expr);
+            let compound = !matches!(node, ExprNode::Relation(_));
+            if let Some(shared) = shared.get_mut(expr.index()) {
+                *shared |= compound && terms.expr_vars(expr).is_empty();
+            }
+            if let ExprNode::Closure(operand) = node
+                && let Some(shared) = shared.get_mut(operand.index())
+            {
+                *shared = true;
+            }
         }
+        let mut count = 0;
+        let places = shared.into_iter().map(|shared| {
+            let place = count;
+            count += u32::from(shared);
+            if shared { place } else { u32::MAX }
+        });
+        Slots {
+            places: places.collect(),
+            count: count as usize,
+        }
+    }
+}
+
+/// Results that all rules over one database share.
+#[derive(Debug)]
+pub(crate) struct Shared<'s> {
+    slots: &'s Slots,
+    closed: Vec<OnceLock<Box<Table>>>,
+    reach: Vec<OnceLock<Box<Reach>>>,
+    /// One more than how hard each expression is to list, or zero when nobody asked.
+    costs: Vec<AtomicU8>,
+}
+
+/// The tuples of an expression: those of a stored relation, or computed for the values of variables.
+#[derive(Debug)]
+pub enum Listed<'a> {
+    /// Stored.
+    Stored(&'a Set),
+    /// Computed.
+    Computed(Set),
+}
+
+impl Deref for Listed<'_> {
+    type Target = Set;
+
+    fn deref(&self) -> &Set {
+        match self {
+            Listed::Stored(set) => set,
+            Listed::Computed(set) => set,
+        }
+    }
+}
+
+impl Listed<'_> {
+    fn into_owned(self) -> Set {
+        match self {
+            Listed::Stored(set) => set.clone(),
+            Listed::Computed(set) => set,
+        }
+    }
+}
+
+impl<'s> Shared<'s> {
+    pub(crate) fn new(slots: &'s Slots) -> Self {
+        let Slots { places, count } = slots;
+        Shared {
+            slots,
+            closed: std::iter::repeat_with(OnceLock::new).take(*count).collect(),
+            reach: std::iter::repeat_with(OnceLock::new).take(*count).collect(),
+            costs: std::iter::repeat_with(AtomicU8::default)
+                .take(places.len())
+                .collect(),
+        }
+    }
+
+    /// The place of an expression without variables, or of which the closure is taken.
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "there is a place for every expression of the terms"
+    )]
+    fn place(&self, expr: ExprId) -> usize {
+        self.slots.places[expr.index()] as usize
     }
 }
 
@@ -41,7 +127,7 @@ pub struct Evaluator<'a> {
     pub(super) terms: &'a Terms,
     pub(super) plans: &'a [Plan],
     pub(super) database: &'a Database,
-    shared: &'a Shared,
+    shared: &'a Shared<'a>,
     /// The value of each variable that is bound.
     pub(super) env: Vec<Option<Atom>>,
     /// Steps that may still be taken.
@@ -62,7 +148,7 @@ impl<'a> Evaluator<'a> {
         terms: &'a Terms,
         plans: &'a [Plan],
         database: &'a Database,
-        shared: &'a Shared,
+        shared: &'a Shared<'a>,
         budget: u64,
     ) -> Self {
         Evaluator {
@@ -75,6 +161,13 @@ impl<'a> Evaluator<'a> {
             met_open: false,
             undecidable: Cell::new(false),
         }
+    }
+
+    /// Makes it ready for another rule.
+    pub(crate) fn restart(&mut self, budget: u64) {
+        self.budget = budget;
+        self.met_open = false;
+        self.undecidable.set(false);
     }
 
     /// Whether values were met, since this was last asked, that a built-in relation cannot decide.
@@ -114,16 +207,16 @@ impl<'a> Evaluator<'a> {
         if let ExprNode::Relation(relation) = self.terms.expr(expr) {
             return Ok(self.database.table(*relation));
         }
-        let shared: &'a Shared = self.shared;
+        let shared: &'a Shared<'a> = self.shared;
         #[expect(
             clippy::indexing_slicing,
-            reason = "there is a slot for every expression of the terms"
+            reason = "there is a slot for every such expression of the terms"
         )]
-        let slot = &shared.closed[expr.index()];
+        let slot = &shared.closed[shared.place(expr)];
         if let Some(table) = slot.get() {
             return Ok(table);
         }
-        let set = self.compute(expr)?;
+        let set = self.compute(expr)?.into_owned();
         let database = self.database;
         let property = self.mentions_property(expr);
         Ok(slot.get_or_init(|| {
@@ -149,48 +242,51 @@ impl<'a> Evaluator<'a> {
 
     /// What can be reached by a binary expression without variables.
     pub(super) fn reach(&mut self, relation: ExprId) -> Result<&'a Reach, Stopped> {
-        let shared: &'a Shared = self.shared;
+        let shared: &'a Shared<'a> = self.shared;
         #[expect(
             clippy::indexing_slicing,
-            reason = "there is a slot for every expression of the terms"
+            reason = "there is a slot for every such expression of the terms"
         )]
-        let slot = &shared.reach[relation.index()];
+        let slot = &shared.reach[shared.place(relation)];
         if let Some(reach) = slot.get() {
             return Ok(reach);
         }
-        let set = self.table(relation)?.to_set();
-        Ok(slot.get_or_init(|| Box::new(Reach::new(&set))))
+        let set = self.table(relation)?.set();
+        Ok(slot.get_or_init(|| Box::new(Reach::new(set))))
     }
 
     /// The tuples of an expression.
-    pub fn expr(&mut self, expr: ExprId) -> Result<Set, Stopped> {
+    pub fn expr(&mut self, expr: ExprId) -> Result<Listed<'a>, Stopped> {
         match self.terms.expr(expr) {
-            ExprNode::Var(var) => Ok(match self.bound(*var) {
+            ExprNode::Var(var) => Ok(Listed::Computed(match self.bound(*var) {
                 Some(atom) => Set::single(atom),
                 None => Set::empty(1),
-            }),
-            ExprNode::Constant(index) => Ok(Set::single(Atom(*index))),
-            ExprNode::None(arity) => Ok(Set::empty(*arity)),
+            })),
+            ExprNode::Constant(index) => Ok(Listed::Computed(Set::single(Atom(*index)))),
+            ExprNode::None(arity) => Ok(Listed::Computed(Set::empty(*arity))),
             ExprNode::Relation(relation) => {
                 let table = self.database.table(*relation);
                 match table.builtin() {
-                    Some(builtin) => self.list_builtin(builtin, table.arity()),
-                    None => Ok(table.to_set()),
+                    Some(builtin) => {
+                        let set = self.list_builtin(builtin, table.arity())?;
+                        Ok(Listed::Computed(set))
+                    }
+                    None => Ok(Listed::Stored(table.set())),
                 }
             }
-            _ if self.is_closed(expr) => Ok(self.table(expr)?.to_set()),
+            _ if self.is_closed(expr) => Ok(Listed::Stored(self.table(expr)?.set())),
             _ => self.compute(expr),
         }
     }
 
-    fn compute(&mut self, expr: ExprId) -> Result<Set, Stopped> {
+    fn compute(&mut self, expr: ExprId) -> Result<Listed<'a>, Stopped> {
         self.step()?;
         let terms = self.terms;
-        match terms.expr(expr) {
+        let set = match terms.expr(expr) {
             ExprNode::Relation(_)
             | ExprNode::Var(_)
             | ExprNode::Constant(_)
-            | ExprNode::None(_) => self.expr(expr),
+            | ExprNode::None(_) => return self.expr(expr),
             ExprNode::Univ => {
                 let mut set = Set::empty(1);
                 set.sure = self.database.atoms().collect();
@@ -204,8 +300,10 @@ impl<'a> Evaluator<'a> {
             ExprNode::Union(parts) => {
                 let mut all = Set::empty(terms.arity(expr));
                 for &part in parts {
-                    all.extend(&self.expr(part)?);
+                    let set = self.expr(part)?;
+                    all.extend(&set);
                 }
+                all.normalize();
                 Ok(all)
             }
             ExprNode::Intersection(parts) => self.filter(parts),
@@ -229,7 +327,7 @@ impl<'a> Evaluator<'a> {
                 for (a, sure) in left.rows() {
                     for (b, also) in right.rows() {
                         self.step()?;
-                        product.push(&[a, b].concat(), sure.and(also));
+                        product.push_parts(a, b, sure.and(also));
                     }
                 }
                 product.normalize();
@@ -262,11 +360,13 @@ impl<'a> Evaluator<'a> {
                 Ok(closure)
             }
             ExprNode::Ite(condition, a, b) => match self.formula(*condition)? {
-                Tri::True => self.expr(*a),
-                Tri::False => self.expr(*b),
+                Tri::True => return self.expr(*a),
+                Tri::False => return self.expr(*b),
                 Tri::Unknown => {
-                    let mut set = self.expr(*a)?;
-                    set.extend(&self.expr(*b)?);
+                    let mut set = self.expr(*a)?.into_owned();
+                    let other = self.expr(*b)?;
+                    set.extend(&other);
+                    set.normalize();
                     set.doubt();
                     Ok(set)
                 }
@@ -278,7 +378,8 @@ impl<'a> Evaluator<'a> {
                 set.open = true;
                 Ok(set)
             }
-        }
+        };
+        set.map(Listed::Computed)
     }
 
     /// The values that are in a built-in set; of a wider relation nothing is listed, so all of it is possible.
@@ -330,7 +431,21 @@ impl<'a> Evaluator<'a> {
     }
 
     /// How hard it is to list an expression.
-    pub(super) fn listing_cost(&self, expr: ExprId) -> u32 {
+    pub(super) fn listing_cost(&self, expr: ExprId) -> u8 {
+        let Some(known) = self.shared.costs.get(expr.index()) else {
+            return u8::MAX;
+        };
+        match known.load(Ordering::Relaxed) {
+            0 => {
+                let cost = self.find_listing_cost(expr);
+                known.store(cost + 1, Ordering::Relaxed);
+                cost
+            }
+            known => known - 1,
+        }
+    }
+
+    fn find_listing_cost(&self, expr: ExprId) -> u8 {
         match self.terms.expr(expr) {
             ExprNode::Var(_) | ExprNode::Constant(_) | ExprNode::None(_) => 0,
             ExprNode::Univ | ExprNode::Iden => 9,
@@ -375,7 +490,7 @@ impl<'a> Evaluator<'a> {
 
     fn override_with(&mut self, a: ExprId, b: ExprId) -> Result<Set, Stopped> {
         let (base, over) = (self.expr(a)?, self.expr(b)?);
-        let mut set = over.clone();
+        let mut set = Set::clone(&over);
         set.open = base.open || over.open;
         for (row, tri) in base.rows() {
             let mut replaced = Tri::from(over.open).and(Tri::Unknown);
@@ -424,6 +539,15 @@ impl<'a> Evaluator<'a> {
                 Ok(self.covered(&left, &right).and(self.covered(&right, &left)))
             }
             FormulaNode::Count(expr, count) => {
+                let simple = match terms.expr(*expr) {
+                    ExprNode::Join(a, b) => self.some_joined(*a, *b)?,
+                    _ => None,
+                };
+                match (simple, count) {
+                    (Some(some), Count::AtLeast(1)) => return Ok(some),
+                    (Some(some), Count::AtMost(0)) => return Ok(!some),
+                    _ => {}
+                }
                 let set = self.expr(*expr)?;
                 let (least, most) = self.size(&set);
                 Ok(match count {
@@ -443,6 +567,9 @@ impl<'a> Evaluator<'a> {
     }
 
     fn subset(&mut self, a: ExprId, b: ExprId) -> Result<Tri, Stopped> {
+        if let Some(atom) = self.atom_of(a) {
+            return self.contains(b, &[atom]);
+        }
         let set = self.expr(a)?;
         let mut all = if set.open { Tri::Unknown } else { Tri::True };
         for (row, tri) in set.rows() {
@@ -466,11 +593,12 @@ impl<'a> Evaluator<'a> {
 
     /// The fewest and the most tuples that a set may have.
     pub(super) fn size(&self, set: &Set) -> Interval {
-        let symbols = set
-            .sure()
-            .filter(|row| row.iter().any(|&atom| self.database.is_vague(atom)))
-            .count();
-        let certain = set.sure().count();
+        let vague = |row: &&[Atom]| row.iter().any(|&atom| self.database.is_vague(atom));
+        let symbols = match self.database.has_vague() {
+            true => set.sure().filter(vague).count(),
+            false => 0,
+        };
+        let certain = set.sure().len();
         // Symbols may turn out to be one value, or one that is there already.
         let least = match (certain - symbols, symbols) {
             (0, 0) => 0,
@@ -480,7 +608,7 @@ impl<'a> Evaluator<'a> {
         let most = if set.open {
             i128::MAX
         } else {
-            i128::try_from(certain + set.maybe().count()).unwrap_or(i128::MAX)
+            i128::try_from(certain + set.maybe().len()).unwrap_or(i128::MAX)
         };
         (i128::try_from(least).unwrap_or(i128::MAX), most)
     }

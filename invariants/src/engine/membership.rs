@@ -1,9 +1,12 @@
 //! Whether a tuple is in an expression, without listing the expression; and joins.
 
+use smallvec::SmallVec;
+
 use super::builtin::Builtin;
-use super::database::{Kind, Table};
+use super::database::Kind;
 use super::evaluate::{Evaluator, Stopped};
-use super::set::{self, Atom, Set, Tri};
+use super::set::{self, Atom, Rows, Set, Tri};
+use super::table::Table;
 use crate::logic::{ExprId, ExprNode};
 
 /// More combinations of values of symbols than this are not gone through.
@@ -64,19 +67,34 @@ impl<'a> Evaluator<'a> {
         }
         // What may be the same without being it is not found by the index.
         if best != Tri::True && self.database.has_vague() {
-            if self.database.is_vague(first) {
-                for at in 0..table.len() {
-                    let found = self.same(row, table.row(at));
-                    best = best.or(found.and(table.certain(at)));
-                }
+            let mut compare = |at: usize| {
+                let found = self.same(row, table.row(at));
+                best = best.or(found.and(table.certain(at)));
+                best
+            };
+            if self.database.is_symbol(first) {
+                // It may be nearly anything; it is certain to be only what its one value is.
+                let enough = match self.database.is_settled(first) {
+                    true => Tri::True,
+                    false => Tri::Unknown,
+                };
+                let _ = (0..table.len()).find(|&at| compare(at) >= enough);
             } else {
                 for &at in table.starting_vaguely(self.database) {
-                    let found = self.same(row, table.row(at as usize));
-                    best = best.or(found.and(table.certain(at as usize)));
+                    compare(at as usize);
                 }
             }
         }
         best
+    }
+
+    /// The atom that an expression is, when it is no more than a variable or a literal.
+    pub(super) fn atom_of(&self, expr: ExprId) -> Option<Atom> {
+        match self.terms.expr(expr) {
+            ExprNode::Var(var) => self.bound(*var),
+            ExprNode::Constant(index) => Some(Atom(*index)),
+            _ => None,
+        }
     }
 
     /// Whether a tuple is in a built-in relation: for symbols, over all the values they may have.
@@ -88,7 +106,7 @@ impl<'a> Evaluator<'a> {
             };
         }
         if !self.has_symbol(row) {
-            let values: Option<Vec<_>> = row
+            let values: Option<SmallVec<[_; 3]>> = row
                 .iter()
                 .map(|&atom| self.database.atom(atom).value.as_ref())
                 .collect();
@@ -142,10 +160,14 @@ impl<'a> Evaluator<'a> {
         let terms = self.terms;
         match terms.expr(expr) {
             ExprNode::Relation(relation) => Ok(self.in_table(self.database.table(*relation), row)),
-            ExprNode::Var(_) | ExprNode::Constant(_) => {
-                let set = self.expr(expr)?;
-                Ok(self.member(&set, row))
-            }
+            ExprNode::Var(var) => Ok(match (self.bound(*var), row) {
+                (Some(atom), [other]) => self.database.equal(atom, *other),
+                _ => Tri::False,
+            }),
+            ExprNode::Constant(index) => Ok(match row {
+                [other] => self.database.equal(Atom(*index), *other),
+                _ => Tri::False,
+            }),
             ExprNode::None(_) => Ok(Tri::False),
             ExprNode::Univ => Ok(Tri::True),
             ExprNode::Iden => match row {
@@ -218,6 +240,12 @@ impl<'a> Evaluator<'a> {
 
     /// Whether a tuple is in `a . b`: lists the side that is easier and looks the rest up in the other.
     fn in_join(&mut self, a: ExprId, b: ExprId, row: &[Atom]) -> Result<Tri, Stopped> {
+        if let Some(atom) = self.atom_of(a) {
+            let mut link = Rows::new();
+            link.push(atom);
+            link.extend(row.iter().copied());
+            return self.contains(b, &link);
+        }
         let left_columns = self.terms.arity(a).saturating_sub(1).min(row.len());
         let (head, tail) = row.split_at(left_columns);
         let mut any = Tri::False;
@@ -229,7 +257,8 @@ impl<'a> Evaluator<'a> {
                 };
                 let tri = tri.and(self.same(head, before));
                 if tri != Tri::False {
-                    let link = [&[*last], tail].concat();
+                    let mut link = Rows::from_slice(&[*last]);
+                    link.extend_from_slice(tail);
                     any = any.or(tri.and(self.contains(b, &link)?));
                 }
             }
@@ -244,7 +273,8 @@ impl<'a> Evaluator<'a> {
                 };
                 let tri = tri.and(self.same(tail, after));
                 if tri != Tri::False {
-                    let link = [head, &[*first]].concat();
+                    let mut link = Rows::from_slice(head);
+                    link.push(*first);
                     any = any.or(tri.and(self.contains(a, &link)?));
                 }
             }
@@ -255,11 +285,51 @@ impl<'a> Evaluator<'a> {
         Ok(any)
     }
 
+    /// Whether `a . b` has a tuple, when that is one look into a stored relation.
+    pub(super) fn some_joined(&mut self, a: ExprId, b: ExprId) -> Result<Option<Tri>, Stopped> {
+        let ExprNode::Relation(relation) = self.terms.expr(b) else {
+            return Ok(None);
+        };
+        let table = self.database.table(*relation);
+        let Some(atom) = self.atom_of(a) else {
+            return Ok(None);
+        };
+        if table.builtin().is_some() || table.arity() < 2 {
+            return Ok(None);
+        }
+        self.step()?;
+        let mut some = Tri::from(self.opens(atom, table)).and(Tri::Unknown);
+        for &at in table.starting(atom) {
+            some = some.or(table.certain(at as usize));
+        }
+        Ok(Some(some))
+    }
+
     /// `a . b`.
     pub(super) fn join(&mut self, a: ExprId, b: ExprId) -> Result<Set, Stopped> {
         let terms = self.terms;
         let arity = (terms.arity(a) + terms.arity(b)).saturating_sub(2);
         let mut out = Set::empty(arity);
+        if let Some(atom) = self.atom_of(a)
+            && self.is_closed(b)
+            && terms.arity(b) > 1
+            && !matches!(terms.expr(b), ExprNode::Closure(_))
+        {
+            let table = self.table(b)?;
+            if table.builtin().is_none() {
+                let rows = table.starting(atom);
+                for &at in rows {
+                    self.step()?;
+                    let found = table.row(at as usize).get(1..).unwrap_or(&[]);
+                    out.push(found, table.certain(at as usize));
+                }
+                out.open = self.opens(atom, table);
+                if rows.len() > 1 {
+                    out.normalize();
+                }
+                return Ok(out);
+            }
+        }
         if self.is_closed(b) && terms.arity(b) > 1 {
             let left = self.expr(a)?;
             if let ExprNode::Closure(relation) = terms.expr(b)
@@ -271,7 +341,7 @@ impl<'a> Evaluator<'a> {
                     if let Some((last, head)) = row.split_last() {
                         for (end, sure) in reach.from(*last) {
                             self.step()?;
-                            out.push(&[head, &[end]].concat(), tri.and(sure));
+                            out.push_parts(head, &[end], tri.and(sure));
                         }
                         out.open |= self.database.is_symbol(*last);
                     }
@@ -294,7 +364,7 @@ impl<'a> Evaluator<'a> {
                         (x.split_last(), y.split_first())
                     {
                         let met = self.database.equal(*last, *first);
-                        out.push(&[head, tail].concat(), sure.and(also).and(met));
+                        out.push_parts(head, tail, sure.and(also).and(met));
                     }
                 }
             }
@@ -307,7 +377,7 @@ impl<'a> Evaluator<'a> {
         if let Some(builtin) = table.builtin() {
             return self.join_builtin(left, builtin, out);
         }
-        out.open |= table.is_open() || (left.open && !table.is_empty());
+        out.open |= left.open && !table.is_empty();
         for (row, tri) in left.rows() {
             let Some((last, head)) = row.split_last() else {
                 continue;
@@ -316,17 +386,20 @@ impl<'a> Evaluator<'a> {
                 self.step()?;
                 let found = table.row(at as usize).get(1..).unwrap_or(&[]);
                 let sure = tri.and(table.certain(at as usize));
-                if head.is_empty() {
-                    out.push(found, sure);
-                } else {
-                    out.push(&[head, found].concat(), sure);
-                }
+                out.push_parts(head, found, sure);
             }
-            // What is not known may be the owner of anything that the relation says.
-            out.open |= self.database.is_symbol(*last) && !table.is_empty();
-            out.open |= table.is_property() && self.database.is_existing(*last);
+            out.open |= self.opens(*last, table);
         }
+        out.open |= table.is_open();
         Ok(())
+    }
+
+    /// Whether a relation may relate an atom to more than it says.
+    fn opens(&self, atom: Atom, table: &Table) -> bool {
+        // What is not known may be the owner of anything that the relation says.
+        table.is_open()
+            || (self.database.is_symbol(atom) && !table.is_empty())
+            || (table.is_property() && self.database.is_existing(atom))
     }
 
     fn join_back(&mut self, table: &Table, right: &Set, out: &mut Set) -> Result<(), Stopped> {
@@ -341,7 +414,7 @@ impl<'a> Evaluator<'a> {
                     self.step()?;
                     if database.atom(atom).kind == Kind::Value {
                         let sure = tri.and(self.holds(builtin, &[atom, *first]));
-                        out.push(&[&[atom], tail].concat(), sure);
+                        out.push_parts(&[atom], tail, sure);
                     }
                 }
             }
@@ -355,12 +428,14 @@ impl<'a> Evaluator<'a> {
                 self.step()?;
                 push_head(table, at, tail, tri, out);
             }
-            let others: Box<dyn Iterator<Item = u32>> = if database.is_symbol(*first) {
-                Box::new(0..u32::try_from(table.len()).unwrap_or(u32::MAX))
-            } else {
-                Box::new(table.ending_vaguely(database, *first).iter().copied())
-            };
-            for at in others {
+            if database.is_symbol(*first) {
+                for at in 0..u32::try_from(table.len()).unwrap_or(u32::MAX) {
+                    let met = self.meets(table, at as usize, *first);
+                    push_head(table, at, tail, tri.and(met), out);
+                }
+                continue;
+            }
+            for &at in table.ending_vaguely(database, *first) {
                 let met = self.meets(table, at as usize, *first);
                 push_head(table, at, tail, tri.and(met), out);
             }
@@ -385,7 +460,7 @@ impl<'a> Evaluator<'a> {
                 self.step()?;
                 if out.arity == head.len() + 1 && database.atom(atom).kind != Kind::Symbol {
                     let sure = tri.and(self.holds(builtin, &[*last, atom]));
-                    out.push(&[head, &[atom]].concat(), sure);
+                    out.push_parts(head, &[atom], sure);
                 }
             }
             out.open |= database.has_vague();
@@ -398,9 +473,5 @@ fn push_head(table: &Table, at: u32, tail: &[Atom], tri: Tri, out: &mut Set) {
     let row = table.row(at as usize);
     let head = row.get(..row.len().saturating_sub(1)).unwrap_or(&[]);
     let sure = tri.and(table.certain(at as usize));
-    if tail.is_empty() {
-        out.push(head, sure);
-    } else {
-        out.push(&[head, tail].concat(), sure);
-    }
+    out.push_parts(head, tail, sure);
 }

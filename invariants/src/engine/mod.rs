@@ -10,10 +10,12 @@ mod evaluate;
 mod membership;
 mod query;
 mod set;
+mod table;
 
 pub use builtin::Builtin;
-pub use database::{AtomInfo, Database, DatabaseBuilder, Kind, Table};
-pub(crate) use evaluate::Shared;
+pub use database::{AtomInfo, Database, DatabaseBuilder, Kind};
 pub use evaluate::{Evaluator, Stopped};
+pub(crate) use evaluate::{Shared, Slots};
 pub(crate) use query::Search;
 pub use set::{Atom, Set, Tri};
+pub use table::Table;

@@ -2,11 +2,16 @@
 
 use std::ops::ControlFlow;
 
+use smallvec::SmallVec;
+
 use super::evaluate::{Evaluator, Interval, Stopped};
-use super::set::{Atom, Set, Tri};
-use crate::logic::{ExprId, ExprNode, Hop, IntId, QueryId, Source, Step};
+use super::set::{Atom, Rows, Set, Tri};
+use crate::logic::{Count, ExprId, ExprNode, FormulaNode, Hop, IntId, QueryId, Source, Step};
 
 type Flow = Result<ControlFlow<()>, Stopped>;
+
+/// Values to try for a variable, each with whether it is certainly among them.
+type Candidates = SmallVec<[(Atom, Tri); 4]>;
 
 /// How candidates are found for a variable that a conjunct leads back to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,7 +54,7 @@ impl<'a> Evaluator<'a> {
         let mut set = Set::empty(own.len());
         let outer = std::mem::replace(&mut self.met_open, false);
         let _ = self.run(query, Search::Complete, &mut |this, tri| {
-            let row: Vec<Atom> = own.iter().filter_map(|&var| this.bound(var)).collect();
+            let row: Rows = own.iter().filter_map(|&var| this.bound(var)).collect();
             set.push(&row, tri);
             Ok(ControlFlow::Continue(()))
         })?;
@@ -76,6 +81,44 @@ impl<'a> Evaluator<'a> {
             total = (i128::MIN, i128::MAX);
         }
         Ok(total)
+    }
+
+    /// Whether a query certainly has no answer, because a variable ranges over nothing, or something that must not be
+    /// empty is. Most rules are about what a given configuration does not have.
+    pub(crate) fn is_hopeless(&self, query: QueryId) -> bool {
+        let plan = self.plans.get(query.index());
+        let mut steps = plan.into_iter().flat_map(|plan| &plan.steps);
+        steps.any(|step| match step {
+            Step::Bind { bound, .. } => bound.is_some_and(|bound| self.is_nothing(bound)),
+            Step::Within { bound, .. } => self.is_nothing(*bound),
+            Step::Test(formula) => match self.terms.formula(*formula) {
+                FormulaNode::Count(expr, Count::AtLeast(1..)) => self.is_nothing(*expr),
+                _ => false,
+            },
+        })
+    }
+
+    /// Whether an expression has no tuple, whatever its variables are, as far as that can be told at a glance.
+    fn is_nothing(&self, expr: ExprId) -> bool {
+        match self.terms.expr(expr) {
+            ExprNode::None(_) => true,
+            ExprNode::Relation(relation) => {
+                let table = self.database.table(*relation);
+                // Of what exists already, properties are not known.
+                let known = !table.is_property() || self.database.existing().next().is_none();
+                known && table.is_empty() && table.builtin().is_none() && !table.is_open()
+            }
+            // Anything else may have tuples of which nothing is known.
+            ExprNode::Join(a, b) => match (self.terms.expr(*a), self.terms.expr(*b)) {
+                (ExprNode::Var(_) | ExprNode::Constant(_), _) => self.is_nothing(*b),
+                (_, ExprNode::Relation(_)) => self.is_nothing(*a),
+                _ => false,
+            },
+            ExprNode::Intersection(parts) => parts.iter().any(|&part| self.is_nothing(part)),
+            ExprNode::Union(parts) => parts.iter().all(|&part| self.is_nothing(part)),
+            ExprNode::Difference(a, _) => self.is_nothing(*a),
+            _ => false,
+        }
     }
 
     /// Calls `visit` for each answer, with the variables bound.
@@ -121,11 +164,27 @@ impl<'a> Evaluator<'a> {
                 self.advance(query, at + 1, tri, search, visit)
             }
             Some(Step::Bind { var, bound, source }) => {
+                let mut attempt = |this: &mut Self, atom: Atom, tri: Tri| {
+                    let before = this.bind(*var, Some(atom));
+                    let flow = this.advance(query, at + 1, so_far.and(tri), search, visit);
+                    this.bind(*var, before);
+                    flow
+                };
+                if let (Source::Bound, Some(bound)) = (source, bound) {
+                    // Mostly a whole relation: not copied.
+                    let set = self.expr(*bound)?;
+                    self.met_open |= set.open;
+                    for (row, tri) in set.rows() {
+                        if let Some(&atom) = row.first()
+                            && attempt(self, atom, tri)?.is_break()
+                        {
+                            return Ok(ControlFlow::Break(()));
+                        }
+                    }
+                    return Ok(ControlFlow::Continue(()));
+                }
                 for (atom, tri) in self.candidates(*bound, source, search)? {
-                    let before = self.bind(*var, Some(atom));
-                    let flow = self.advance(query, at + 1, so_far.and(tri), search, visit);
-                    self.bind(*var, before);
-                    if flow?.is_break() {
+                    if attempt(self, atom, tri)?.is_break() {
                         return Ok(ControlFlow::Break(()));
                     }
                 }
@@ -140,7 +199,7 @@ impl<'a> Evaluator<'a> {
         bound: Option<ExprId>,
         source: &Source,
         search: Search,
-    ) -> Result<Vec<(Atom, Tri)>, Stopped> {
+    ) -> Result<Candidates, Stopped> {
         let Source::Reverse {
             value,
             paths,
@@ -157,12 +216,12 @@ impl<'a> Evaluator<'a> {
             return if *vacuous {
                 self.all_of(bound)
             } else {
-                Ok(Vec::new())
+                Ok(Candidates::new())
             };
         }
-        let mut found: Vec<Atom> = Vec::new();
+        let mut found = Rows::new();
         for path in paths {
-            let mut frontier: Vec<Atom> = values
+            let mut frontier: Rows = values
                 .rows()
                 .filter_map(|(row, _)| row.first().copied())
                 .collect();
@@ -179,7 +238,7 @@ impl<'a> Evaluator<'a> {
         let Some(bound) = bound else {
             return Ok(found.into_iter().map(|atom| (atom, Tri::True)).collect());
         };
-        let mut kept = Vec::with_capacity(found.len());
+        let mut kept = Candidates::new();
         for atom in found {
             let inside = self.contains(bound, &[atom])?;
             if inside != Tri::False {
@@ -189,7 +248,7 @@ impl<'a> Evaluator<'a> {
         Ok(kept)
     }
 
-    fn all_of(&mut self, bound: Option<ExprId>) -> Result<Vec<(Atom, Tri)>, Stopped> {
+    fn all_of(&mut self, bound: Option<ExprId>) -> Result<Candidates, Stopped> {
         let Some(bound) = bound else {
             return Ok(self
                 .database
@@ -206,12 +265,7 @@ impl<'a> Evaluator<'a> {
     }
 
     /// Walks one relation from atoms; `None` when that is no cheaper than trying everything.
-    fn walk(
-        &mut self,
-        from: &[Atom],
-        hop: Hop,
-        search: Search,
-    ) -> Result<Option<Vec<Atom>>, Stopped> {
+    fn walk(&mut self, from: &[Atom], hop: Hop, search: Search) -> Result<Option<Rows>, Stopped> {
         let database = self.database;
         if matches!(self.terms.expr(hop.relation), ExprNode::Closure(_)) {
             return Ok(None);
@@ -221,7 +275,7 @@ impl<'a> Evaluator<'a> {
         if table.builtin().is_some() || (table.is_open() && complete) {
             return Ok(None);
         }
-        let mut next = Vec::new();
+        let mut next = Rows::new();
         for &atom in from {
             self.step()?;
             let expands =
@@ -231,7 +285,7 @@ impl<'a> Evaluator<'a> {
                     return Ok(None);
                 }
                 let rows = table.starting(atom).iter();
-                next.extend(rows.filter_map(|&at| table.row(at as usize).last()));
+                next.extend(rows.filter_map(|&at| table.row(at as usize).last().copied()));
                 continue;
             }
             let may = |row: &[Atom]| {
@@ -241,11 +295,14 @@ impl<'a> Evaluator<'a> {
             if database.is_symbol(atom) && expands(atom) {
                 // Much may be equal to it.
                 let rows = (0..table.len()).map(|at| table.row(at));
-                next.extend(rows.filter(|row| may(row)).filter_map(|row| row.first()));
+                next.extend(
+                    rows.filter(|row| may(row))
+                        .filter_map(|row| row.first().copied()),
+                );
                 continue;
             }
             let rows = table.ending(atom).iter();
-            next.extend(rows.filter_map(|&at| table.row(at as usize).first()));
+            next.extend(rows.filter_map(|&at| table.row(at as usize).first().copied()));
             for &at in table.ending_vaguely(database, atom) {
                 let row = table.row(at as usize);
                 if let (Some(first), Some(last)) = (row.first(), row.last())

@@ -1,5 +1,7 @@
 //! Three truth values, and sets of tuples of which some are not certain.
 
+use smallvec::SmallVec;
+
 /// An atom of a [`Database`](super::Database).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Atom(pub u32);
@@ -54,13 +56,16 @@ impl From<bool> for Tri {
     }
 }
 
+/// Atoms one after the other; the few that a rule mostly meets take nothing from the heap.
+pub(super) type Rows = SmallVec<[Atom; 6]>;
+
 /// A set of tuples. Tuples lie one after the other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Set {
     /// Number of columns.
     pub arity: usize,
     /// Tuples that are certainly in it; sorted, without repeats.
-    pub sure: Vec<Atom>,
+    pub sure: Rows,
     /// Tuples that may be in it; sorted, without repeats.
     pub maybe: Vec<Atom>,
     /// Whether there may be more tuples, of which nothing is known.
@@ -72,7 +77,7 @@ impl Set {
     pub fn empty(arity: usize) -> Set {
         Set {
             arity,
-            sure: Vec::new(),
+            sure: Rows::new(),
             maybe: Vec::new(),
             open: false,
         }
@@ -82,19 +87,19 @@ impl Set {
     pub fn single(atom: Atom) -> Set {
         Set {
             arity: 1,
-            sure: vec![atom],
+            sure: Rows::from_slice(&[atom]),
             maybe: Vec::new(),
             open: false,
         }
     }
 
     /// The tuples that are certain.
-    pub fn sure(&self) -> impl Iterator<Item = &[Atom]> {
+    pub fn sure(&self) -> impl ExactSizeIterator<Item = &[Atom]> {
         self.sure.chunks_exact(self.arity.max(1))
     }
 
     /// The tuples that are possible and not certain.
-    pub fn maybe(&self) -> impl Iterator<Item = &[Atom]> {
+    pub fn maybe(&self) -> impl ExactSizeIterator<Item = &[Atom]> {
         self.maybe.chunks_exact(self.arity.max(1))
     }
 
@@ -112,15 +117,25 @@ impl Set {
     /// Adds a tuple; [`normalize`](Self::normalize) must follow.
     pub fn push(&mut self, row: &[Atom], certain: Tri) {
         match certain {
-            Tri::True => self.sure.extend_from_slice(row),
+            Tri::True => self.sure.extend(row.iter().copied()),
             Tri::Unknown => self.maybe.extend_from_slice(row),
             Tri::False => {}
         }
     }
 
+    /// Adds a tuple that is given in two parts; [`normalize`](Self::normalize) must follow.
+    pub fn push_parts(&mut self, head: &[Atom], tail: &[Atom], certain: Tri) {
+        self.push(head, certain);
+        self.push(tail, certain);
+    }
+
     /// Sorts and drops repeats.
     pub fn normalize(&mut self) {
-        sort_rows(&mut self.sure, self.arity);
+        if !is_sorted(&self.sure, self.arity) {
+            let mut sure = std::mem::take(&mut self.sure).into_vec();
+            sort_rows(&mut sure, self.arity);
+            self.sure = Rows::from_vec(sure);
+        }
         if !self.maybe.is_empty() {
             sort_rows(&mut self.maybe, self.arity);
             if !self.sure.is_empty() {
@@ -142,13 +157,21 @@ impl Set {
         self.normalize();
     }
 
-    /// Adds all tuples of another.
+    /// Adds all tuples of another; [`normalize`](Self::normalize) must follow.
     pub fn extend(&mut self, other: &Set) {
-        self.sure.extend_from_slice(&other.sure);
+        self.sure.extend(other.sure.iter().copied());
         self.maybe.extend_from_slice(&other.maybe);
         self.open |= other.open;
-        self.normalize();
     }
+}
+
+/// Whether tuples are sorted, each once.
+fn is_sorted(rows: &[Atom], arity: usize) -> bool {
+    if arity <= 1 {
+        return rows.is_sorted_by(|a, b| a < b);
+    }
+    let next = rows.chunks_exact(arity).skip(1);
+    rows.chunks_exact(arity).zip(next).all(|(a, b)| a < b)
 }
 
 fn sort_rows(rows: &mut Vec<Atom>, arity: usize) {
@@ -160,10 +183,10 @@ fn sort_rows(rows: &mut Vec<Atom>, arity: usize) {
         rows.dedup();
         return;
     }
-    let mut chunks: Vec<&[Atom]> = rows.chunks_exact(arity).collect();
-    if chunks.is_sorted_by(|a, b| a < b) {
+    if is_sorted(rows, arity) {
         return;
     }
+    let mut chunks: Vec<&[Atom]> = rows.chunks_exact(arity).collect();
     chunks.sort_unstable();
     chunks.dedup();
     *rows = chunks.concat();
@@ -208,7 +231,7 @@ mod tests {
             set.push(&row.map(Atom), tri);
         }
         set.normalize();
-        assert_eq!(set.sure, [1, 1, 3, 1].map(Atom));
+        assert_eq!(set.sure[..], [1, 1, 3, 1].map(Atom));
         assert_eq!(set.maybe, [0, 2].map(Atom));
         assert!(contains(&set.sure, 2, &[Atom(3), Atom(1)]));
         assert!(!contains(&set.sure, 2, &[Atom(3), Atom(0)]));

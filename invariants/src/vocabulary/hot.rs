@@ -13,10 +13,7 @@ use locus_frontends::hot::data::{CustomKind, PropertySchema, PropertyType, catal
 use locus_frontends::hot::facts::VOCABULARY;
 use rustc_hash::FxHashMap;
 
-use super::{Field, Members, PROPERTY, Sig, Vocabulary, from_facts, mangle};
-
-/// What exists before the deployment: named by a parameter, or with an `external_id`.
-pub const EXISTING: &str = "Existing";
+use super::{EXISTING, Field, Members, PROPERTY, Sig, Vocabulary, from_facts, mangle};
 
 /// The vocabulary of Heat templates.
 #[derive(Clone, Copy, Debug, Default)]

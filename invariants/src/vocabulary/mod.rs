@@ -146,6 +146,9 @@ pub enum Members {
     Existing,
 }
 
+/// What exists before the deployment: named by a parameter, or with an `external_id`.
+pub const EXISTING: &str = "Existing";
+
 /// The prefix of fields that are properties.
 pub const PROPERTY: &str = "prop_";
 
