@@ -41,7 +41,7 @@ assert VersionIsReal { no v: DocumentedVersion | v in Version }
 assert SomeResource { all t: Template - PartialTemplate | some t.resources }
 
 /** HOT003 error: a template has only the keys that its version allows
- * message: `{k}` is not a key of a {k.place}
+ * message: `{k}` is not a key of this {k.place}
  * at: k "not allowed here"
  * help: did you mean `{k.meant}`?
  * why: Heat refuses keys that it does not know, and a misspelt key is otherwise lost.
