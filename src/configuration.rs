@@ -37,36 +37,48 @@ pub(crate) fn read(
             let text = match crate::loader::read(path) {
                 Ok(text) => text,
                 Err(error) => {
-                    let message = format!("cannot read `{name}`: {error}");
+                    let why = crate::loader::why(&error);
+                    let message = format!("cannot read `{name}`: {why}");
                     return Read::NotChecked(Diagnostic::error("io", message));
                 }
             };
-            let file = sources.add(name.as_str(), text.as_str());
-            if let Some(what) = no_text(&text) {
-                let message = format!("`{name}` is {what}, not a configuration");
-                return Read::Broken(vec![
-                    Diagnostic::error("kind", message).at(Span::start_of(file)),
-                ]);
-            }
-            let parsed = yaml::parse(sources, file, &yaml::Limits::default());
+            let kind = match kind::by_first_line(&text) {
+                Some(kind) => kind,
+                None => match recognise(&name, &text, sources) {
+                    Ok(kind) => kind,
+                    Err(read) => return read,
+                },
+            };
             if path == Path::new("-") {
                 loader.standard_input = Some(text.into_bytes().into());
             }
-            match kind::recognise(&parsed.documents) {
-                Some(kind) => kind,
-                None if !parsed.diagnostics.is_empty() => return Read::Broken(parsed.diagnostics),
-                None => {
-                    let message = format!("nothing in `{name}` tells what it is");
-                    let help = "a Heat template starts with `heat_template_version`, a Compose file has `services`";
-                    let diagnostic = Diagnostic::warning("kind", message).help(help);
-                    return Read::NotChecked(diagnostic.at(Span::start_of(file)));
-                }
-            }
+            kind
         }
     };
     match load(kind, vec![name.clone()], &loader, inputs, settings, sources) {
         Some(loaded) => Read::Loaded(Box::new(loaded)),
         None => Read::NotChecked(no_configuration(&name, kind, sources)),
+    }
+}
+
+/// The kind of a file by its content, or what is said of a file whose content does not tell.
+fn recognise(name: &str, text: &str, sources: &mut Sources) -> Result<FileKind, Read> {
+    let file = sources.add(name, text);
+    if let Some(what) = no_text(text) {
+        let message = format!("`{name}` is {what}, not a configuration");
+        let diagnostic = Diagnostic::error("kind", message).at(Span::start_of(file));
+        return Err(Read::Broken(vec![diagnostic]));
+    }
+    let parsed = yaml::parse(sources, file, &yaml::Limits::default());
+    match kind::recognise(&parsed.documents) {
+        Some(kind) => Ok(kind),
+        None if !parsed.diagnostics.is_empty() => Err(Read::Broken(parsed.diagnostics)),
+        None => {
+            let message = format!("nothing in `{name}` tells what it is");
+            let help = "a Heat template starts with `heat_template_version`, a Compose file has `services`";
+            let diagnostic = Diagnostic::warning("kind", message).help(help);
+            Err(Read::NotChecked(diagnostic.at(Span::start_of(file))))
+        }
     }
 }
 

@@ -20,7 +20,7 @@ impl locus_frontends::loader::Loader for FileSystem {
             .map(Into::into)
             .map_err(|error| LoadError {
                 missing: error.kind() == std::io::ErrorKind::NotFound,
-                reason: error.to_string(),
+                reason: why(&error),
             })
     }
 
@@ -50,6 +50,19 @@ impl locus_frontends::loader::Loader for Given {
 
     fn kind(&self, path: &str) -> Option<PathKind> {
         locus_frontends::loader::Loader::kind(&FileSystem, path)
+    }
+}
+
+/// Why a file could not be read, without the number that the system gives it.
+pub(crate) fn why(error: &std::io::Error) -> String {
+    match error.kind() {
+        std::io::ErrorKind::NotFound => "there is no such file".to_owned(),
+        std::io::ErrorKind::IsADirectory => "it is a folder".to_owned(),
+        _ => {
+            let text = error.to_string();
+            let end = text.find(" (os error").unwrap_or(text.len());
+            text.get(..end).unwrap_or(&text).to_lowercase()
+        }
     }
 }
 

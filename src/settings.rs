@@ -109,7 +109,8 @@ fn read(path: &Path, sources: &mut Sources, diagnostics: &mut Vec<Diagnostic>) -
     let text = match std::fs::read_to_string(path) {
         Ok(text) => text,
         Err(error) => {
-            let message = format!("cannot read `{}`: {error}", path.display());
+            let why = crate::loader::why(&error);
+            let message = format!("cannot read `{}`: {why}", path.display());
             diagnostics.push(Diagnostic::error("settings", message));
             return settings;
         }
@@ -205,7 +206,8 @@ impl Reader<'_> {
                     });
                 }
                 Err(error) => {
-                    let message = format!("cannot read `{}`: {error}", path.display());
+                    let why = crate::loader::why(&error);
+                    let message = format!("cannot read `{}`: {why}", path.display());
                     self.error(name, message, None);
                 }
             }

@@ -6,6 +6,7 @@
     reason = "a test fails by panicking"
 )]
 
+use std::collections::BTreeSet;
 use std::process::{Command, Output};
 
 use serde_json::Value;
@@ -95,6 +96,69 @@ fn what_is_not_checked_is_said() {
         code(&locus(&["check", &empty.path().display().to_string()])),
         2
     );
+}
+
+#[test]
+fn rules_are_counted_by_their_identifiers() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    write("a.yaml", "heat_template_version: rocky\nresources: {}\n");
+    write("b.yaml", "heat_template_version: rocky\nresources: {}\n");
+    write("compose.yaml", "services:\n  web:\n    image: nginx:1.27\n");
+    let checked = |ignored: &[&str]| {
+        let path = folder.path().display().to_string();
+        let mut args = vec!["check", "--format", "json", &path];
+        args.extend(ignored.iter().flat_map(|id| ["--ignore", id]));
+        let report: Value = serde_json::from_str(&stdout(&locus(&args))).unwrap();
+        report["stats"]["rules"].as_u64().unwrap()
+    };
+    let listed = stdout(&locus(&["rules"]));
+    let ids: BTreeSet<&str> = listed
+        .lines()
+        .filter_map(|line| line.split_whitespace().next())
+        .filter(|id| id.starts_with("HOT") || id.starts_with("COMPOSE"))
+        .collect();
+    assert_eq!(checked(&[]), ids.len() as u64, "{ids:?}");
+    let fewer = checked(&["HOT221", "COMPOSE084"]);
+    assert_eq!(fewer, ids.len() as u64 - 2);
+}
+
+#[test]
+fn a_file_that_two_templates_include_is_told_about_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    let outer = "heat_template_version: rocky\nresources:\n  inner: { type: inner.yaml }\n";
+    write("a.yaml", outer);
+    write("b.yaml", outer);
+    write(
+        "inner.yaml",
+        "heat_template_version: rocky\nresources:\n  x: { type: OS::Nova::Sever }\n",
+    );
+    let path = folder.path().display().to_string();
+    let output = locus(&["check", "--format", "json", &path]);
+    let report: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    let findings = report["findings"].as_array().unwrap();
+    let told: Vec<&Value> = findings.iter().map(|finding| &finding["rule"]).collect();
+    assert_eq!(told, ["HOT014"], "{report:#}");
+    assert!(findings[0]["file"].as_str().unwrap().ends_with("inner.yaml"));
+}
+
+#[test]
+fn a_missing_file_is_told_once_and_in_plain_words() {
+    let folder = tempfile::tempdir().unwrap();
+    let template = "heat_template_version: rocky\nresources:\n  a: { type: gone.yaml }\n";
+    let path = folder.path().join("t.yaml");
+    std::fs::write(&path, template).unwrap();
+    let output = locus(&["check", "--format", "json", &path.display().to_string()]);
+    let report: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    let findings = report["findings"].as_array().unwrap();
+    let told: Vec<&str> = findings
+        .iter()
+        .map(|finding| finding["message"].as_str().unwrap())
+        .collect();
+    let expected = "the file `gone.yaml` cannot be read: there is no such file";
+    assert_eq!(told, [expected]);
+    assert_eq!(report["unchecked"].as_array().unwrap().len(), 0);
 }
 
 #[test]

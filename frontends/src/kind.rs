@@ -52,6 +52,16 @@ pub fn overridden(path: &str) -> Option<[String; 2]> {
     Some([format!("{stem}.yaml"), format!("{stem}.yml")])
 }
 
+/// What the first line of a file tells of it, without parsing it: a block mapping whose first key is the version of
+/// a Heat template is one, whatever follows.
+pub fn by_first_line(text: &str) -> Option<FileKind> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mut lines = text.lines().map(str::trim_end);
+    let first = lines.find(|line| !line.is_empty() && !line.starts_with('#') && *line != "---")?;
+    let value = first.strip_prefix("heat_template_version:")?;
+    (value.is_empty() || value.starts_with([' ', '\t'])).then_some(FileKind::Hot)
+}
+
 /// The language of a file, or `None` when nothing tells it.
 pub fn recognise(documents: &[Document]) -> Option<FileKind> {
     documents
@@ -147,6 +157,26 @@ mod tests {
         let base = overridden("a/compose.override.yml").unwrap();
         assert_eq!(base, ["a/compose.yaml", "a/compose.yml"]);
         assert_eq!(overridden("a/compose.yml"), None);
+    }
+
+    #[test]
+    fn a_template_is_told_by_its_first_line() {
+        for text in [
+            "heat_template_version: rocky\n",
+            "\u{feff}# why\r\n\r\n---\r\nheat_template_version:\r\n",
+        ] {
+            assert_eq!(by_first_line(text), Some(FileKind::Hot), "{text:?}");
+        }
+        for text in [
+            "",
+            "a: 1\nheat_template_version: rocky\n",
+            "heat_template_version:rocky\n",
+            " heat_template_version: rocky\n",
+            "\"heat_template_version: \": 1\n",
+            "... \nheat_template_version: rocky\n",
+        ] {
+            assert_eq!(by_first_line(text), None, "{text:?}");
+        }
     }
 
     #[test]

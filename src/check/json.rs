@@ -65,7 +65,7 @@ pub(super) fn render(run: &Findings) -> String {
         stats: Stats {
             files: run.files,
             locations: run.locations,
-            rules: run.rules,
+            rules: run.rules(),
             instances: run.instances,
             variables: run.variables,
             clauses: run.clauses,

@@ -4,18 +4,19 @@ mod files;
 mod json;
 mod text;
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use locus_core::{Diagnostic, LocationGraph, Severity, Sources};
+use locus_core::{Diagnostic, FileId, LocationGraph, Severity, Sources};
 use locus_frontends::kind::FileKind;
 use locus_frontends::language::Loaded;
 use locus_frontends::loader::normalize;
 use locus_invariants::instance::{self, Judgement};
-use locus_invariants::{Options, check_loaded};
+use locus_invariants::{Options, Report, check_loaded};
 use locus_solver::limits::Limits;
+use rayon::prelude::*;
 
 use crate::Exit;
 use crate::cli::{CheckArgs, CheckFormat};
@@ -32,7 +33,8 @@ struct Findings {
     unchecked: Vec<Diagnostic>,
     files: usize,
     locations: usize,
-    rules: usize,
+    /// Rules that were checked, of each language.
+    rules: BTreeMap<&'static str, usize>,
     variables: usize,
     clauses: usize,
     /// The configurations that were checked as a whole, and how many of them nothing forbids to deploy.
@@ -98,48 +100,64 @@ impl Findings {
             let settings = self.settings(first, args);
             let (inputs, sources) = (&args.inputs, &mut self.sources);
             let loaded = configuration::load(kind, files, &FileSystem, inputs, &settings, sources);
-            self.check(loaded, args);
+            let files = self.sources.files().collect();
+            let loaded = loaded.map(|loaded| Project { loaded, files });
+            self.check(loaded.into_iter().collect(), args);
         }
         let paths = files::walk(&args.files, &mut self.unchecked);
-        let mut projects: Vec<Loaded> = Vec::new();
+        let mut bases: Vec<(PathBuf, Arc<Settings>)> = Vec::new();
         for path in &paths {
             let base = files::base(path);
             if base.as_ref().is_some_and(|base| paths.contains(base)) {
                 continue;
             }
-            self.files += 1;
-            projects.extend(self.file(base.as_ref().unwrap_or(path), args));
+            let path = base.unwrap_or_else(|| path.clone());
+            let settings = self.settings(&path, args);
+            bases.push((path, settings));
         }
+        self.files += bases.len();
+        let mut projects = self.read(&bases, args);
         // What another configuration includes or extends is checked as a part of it.
         let parts: HashSet<String> = projects
             .iter()
-            .flat_map(|loaded| loaded.files.iter().skip(1).map(|path| normalize(path)))
+            .flat_map(|project| project.loaded.files.iter().skip(1))
+            .map(|path| normalize(path))
             .collect();
-        let named: Vec<String> = args
+        let named: HashSet<String> = args
             .files
             .iter()
             .map(|path| normalize(&path.display().to_string()))
             .collect();
-        for loaded in projects {
-            let part = loaded.files.first().is_some_and(|path| {
-                let path = normalize(path);
-                parts.contains(&path) && !named.contains(&path)
-            });
-            if !part {
-                self.check(Some(loaded), args);
-            }
-        }
+        projects.retain(|project| {
+            let first = project.loaded.files.first().map(|path| normalize(path));
+            first.is_none_or(|path| !parts.contains(&path) || named.contains(&path))
+        });
+        self.check(projects, args);
     }
 
-    /// Reads a file of whatever kind it is.
-    fn file(&mut self, path: &Path, args: &CheckArgs) -> Option<Loaded> {
-        let settings = self.settings(path, args);
-        match configuration::read(path, &args.inputs, &settings, &mut self.sources) {
-            Read::Loaded(loaded) => return Some(*loaded),
-            Read::Broken(diagnostics) => self.findings.extend(diagnostics),
-            Read::NotChecked(diagnostic) => self.unchecked.push(diagnostic),
+    /// Reads files of whatever kind they are, each by itself.
+    fn read(&mut self, files: &[(PathBuf, Arc<Settings>)], args: &CheckArgs) -> Vec<Project> {
+        let read = |(path, settings): &(PathBuf, Arc<Settings>)| {
+            let mut sources = Sources::new();
+            let read = configuration::read(path, &args.inputs, settings, &mut sources);
+            (sources, read)
+        };
+        let (sources, read): (Vec<Sources>, Vec<Read>) =
+            on_all_cores(files, read).into_iter().unzip();
+        let mut projects = Vec::new();
+        for (read, files) in read.into_iter().zip(self.sources.merge(sources)) {
+            match read {
+                Read::Loaded(loaded) => projects.push(Project {
+                    loaded: *loaded,
+                    files,
+                }),
+                Read::Broken(diagnostics) => self.findings.extend(moved(diagnostics, &files)),
+                Read::NotChecked(diagnostic) => {
+                    self.unchecked.extend(moved(vec![diagnostic], &files));
+                }
+            }
         }
-        None
+        projects
     }
 
     /// The settings for a file; what is wrong with them is a finding.
@@ -149,30 +167,27 @@ impl Findings {
         self.settings.of(given, path, sources, findings)
     }
 
-    /// Checks a configuration that was loaded against the rules of its language.
-    fn check(&mut self, loaded: Option<Loaded>, args: &CheckArgs) {
-        let Some(loaded) = loaded else { return };
-        let first = loaded.files.first().map_or(".", String::as_str);
-        let settings = self.settings(Path::new(first), args);
-        let options = Options {
-            all_inputs: args.inputs.all_inputs,
-            ignore: args.ignore.iter().chain(&settings.off).cloned().collect(),
-            severities: settings.severities.clone(),
-            ..Options::default()
-        };
-        let mut report = check_loaded(&loaded, &options);
-        for (_, own) in settings
-            .rules
-            .iter()
-            .filter(|(name, _)| *name == loaded.language)
-        {
-            let more = own.check_loaded(&loaded, &options);
-            report.findings.extend(more.findings);
-            report.unchecked.extend(more.unchecked);
-            report.stats.rules += more.stats.rules;
-            report.stats.variables += more.stats.variables;
-            report.stats.clauses += more.stats.clauses;
+    /// Checks configurations that were loaded against the rules of their languages.
+    fn check(&mut self, projects: Vec<Project>, args: &CheckArgs) {
+        let with_settings: Vec<(Project, Arc<Settings>)> = projects
+            .into_iter()
+            .map(|project| {
+                let first = project.loaded.files.first();
+                let settings = self.settings(Path::new(first.map_or(".", String::as_str)), args);
+                (project, settings)
+            })
+            .collect();
+        let reports = on_all_cores(&with_settings, |(project, settings)| {
+            report(&project.loaded, settings, args)
+        });
+        for ((project, _), report) in with_settings.into_iter().zip(reports) {
+            self.add(project, report, args);
         }
+    }
+
+    /// Adds what came of one configuration.
+    fn add(&mut self, project: Project, report: Report, args: &CheckArgs) {
+        let Project { loaded, files } = project;
         let errors = loaded.diagnostics.iter().chain(&report.findings);
         let errors = errors
             .filter(|found| found.severity == Severity::Error)
@@ -181,25 +196,76 @@ impl Findings {
         self.checked += 1;
         self.deployable += usize::from(errors == 0 && whole);
         if args.as_instance {
-            self.judge(&loaded.graph);
+            self.judge(&loaded.graph, &files);
         }
-        self.findings.extend(loaded.diagnostics);
-        self.unchecked.extend(loaded.unchecked);
-        self.findings.extend(report.findings);
-        self.unchecked.extend(report.unchecked);
+        for found in [loaded.diagnostics, report.findings] {
+            self.findings.extend(moved(found, &files));
+        }
+        for open in [loaded.unchecked, report.unchecked] {
+            self.unchecked.extend(moved(open, &files));
+        }
         self.locations += report.stats.locations;
-        self.rules = self.rules.max(report.stats.rules);
+        let rules = self.rules.entry(loaded.language).or_default();
+        *rules = report.stats.rules.max(*rules);
         self.variables += report.stats.variables;
         self.clauses += report.stats.clauses;
     }
 
+    /// Rules that were checked, by their identifiers.
+    fn rules(&self) -> usize {
+        self.rules.values().sum()
+    }
+
     /// Lets the reference model judge a graph.
-    fn judge(&mut self, graph: &LocationGraph) {
+    fn judge(&mut self, graph: &LocationGraph, files: &[FileId]) {
         let instances = self.instances.get_or_insert(0);
         match instance::judge(graph, &Limits::default()) {
             Judgement::Instance => *instances += 1,
-            Judgement::Broken(findings) => self.findings.extend(findings),
-            Judgement::Unknown(reason) => self.unchecked.push(reason),
+            Judgement::Broken(findings) => self.findings.extend(moved(findings, files)),
+            Judgement::Unknown(reason) => self.unchecked.extend(moved(vec![reason], files)),
         }
     }
+}
+
+/// A configuration, and what its files are among all files.
+struct Project {
+    loaded: Loaded,
+    files: Vec<FileId>,
+}
+
+/// Diagnostics about the sources of one configuration, as diagnostics about all.
+fn moved(mut diagnostics: Vec<Diagnostic>, files: &[FileId]) -> Vec<Diagnostic> {
+    for diagnostic in &mut diagnostics {
+        diagnostic.move_to(files);
+    }
+    diagnostics
+}
+
+/// Calls a function for each of many things; for a single one, no thread is started.
+fn on_all_cores<T: Sync, R: Send>(all: &[T], call: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    match all {
+        [one] => vec![call(one)],
+        all => all.par_iter().map(&call).collect(),
+    }
+}
+
+/// Checks a configuration against the rules of its language: those that come with the program, and the user's own.
+fn report(loaded: &Loaded, settings: &Settings, args: &CheckArgs) -> Report {
+    let options = Options {
+        all_inputs: args.inputs.all_inputs,
+        ignore: args.ignore.iter().chain(&settings.off).cloned().collect(),
+        severities: settings.severities.clone(),
+        ..Options::default()
+    };
+    let mut report = check_loaded(loaded, &options);
+    let own = settings.rules.iter();
+    for (_, own) in own.filter(|(name, _)| *name == loaded.language) {
+        let more = own.check_loaded(loaded, &options);
+        report.findings.extend(more.findings);
+        report.unchecked.extend(more.unchecked);
+        report.stats.rules += more.stats.rules;
+        report.stats.variables += more.stats.variables;
+        report.stats.clauses += more.stats.clauses;
+    }
+    report
 }

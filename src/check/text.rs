@@ -44,7 +44,7 @@ pub(super) fn render(run: &Findings) -> String {
         out,
         " ({}, {}, {:.1} ms)",
         count(run.locations, "location"),
-        count(run.rules, "rule"),
+        count(run.rules(), "rule"),
         run.time.as_secs_f64() * 1e3
     );
     out
