@@ -261,6 +261,10 @@ fn replace_into(
                     Rule::Default(text) if usage.default.is_none() => {
                         usage.default = Some(literal(text));
                     }
+                    // Nothing is missing without a value: the text is then left out.
+                    Rule::Alternative(_) if usage.default.is_none() => {
+                        usage.default = Some("".into());
+                    }
                     Rule::Required(text) if usage.required.is_none() => {
                         usage.required = Some((span, literal(text)));
                     }
@@ -281,7 +285,7 @@ fn replace_into(
                 again(then, out);
                 true
             }
-            (Rule::Alternative(_), None) => known,
+            (Rule::Alternative(_), None) => known || !all_inputs,
             (_, Some(value)) => {
                 out.text.push_str(&value);
                 out.pattern.push_str(&value);
@@ -338,6 +342,8 @@ mod tests {
         assert_eq!(replaced("${EMPTY:-d}${EMPTY-e}", false), known("d"));
         assert_eq!(replaced("${NONE:-${SET}x}", false), known("vx"));
         assert_eq!(replaced("${SET:+y}${EMPTY:+z}", false), known("y"));
+        assert_eq!(replaced("a${NONE:+z}", false), known("a"));
+        assert_eq!(replaced("a${NONE+z}", true), open("a", "NONE"));
         assert_eq!(replaced("a${NONE}", false), open("a", "NONE"));
         assert_eq!(replaced("${NONE:?set it}", false), open("", "NONE"));
         assert_eq!(replaced("${EMPTY:?set it}", false), open("", "EMPTY"));
