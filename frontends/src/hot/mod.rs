@@ -5,6 +5,7 @@
 //! Functions are evaluated as far as their arguments are known; what is not known is symbolic.
 
 mod check;
+mod condition;
 mod constraint;
 pub mod data;
 mod engine;
