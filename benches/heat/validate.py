@@ -1,7 +1,7 @@
 """Heat's own offline validation of templates: its path for `template-validate`, without any service.
 
-Prints, for each template that Heat can be asked about, the seconds and the path. Reading the file and
-starting Python are not counted.
+Prints, for each template that Heat can be asked about, the least seconds of three rounds and the path. Reading
+the file and starting Python are not counted.
 """
 
 import sys
@@ -20,7 +20,9 @@ def main():
     request = context.RequestContext(
         username="bench", user_id="bench", project_id="bench", is_admin=False
     )
-    for path in sys.argv[1:]:
+    least = {}
+    # In rounds, so that what Heat loads when it first meets a type is counted for none of them.
+    for path in sys.argv[1:] * 3:
         with open(path) as file:
             text = file.read()
         start = time.perf_counter()
@@ -37,7 +39,10 @@ def main():
             continue
         except exception.HeatException:  # a refusal is an answer too
             pass
-        print(time.perf_counter() - start, path)
+        seconds = time.perf_counter() - start
+        least[path] = min(seconds, least.get(path, seconds))
+    for path, seconds in least.items():
+        print(seconds, path)
 
 
 if __name__ == "__main__":
