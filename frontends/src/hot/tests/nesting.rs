@@ -102,6 +102,11 @@ resources:
         ["nme @18:52"],
         "members are compared with their type"
     );
+    assert_eq!(
+        case.without("Resource", "Resource", "type"),
+        [] as [&str; 0],
+        "every member has a type that messages can name"
+    );
     assert_eq!(case.loaded.graph.check(), []);
 }
 
