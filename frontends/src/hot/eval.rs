@@ -150,6 +150,11 @@ impl Engine<'_> {
             }
             _ => {
                 let item = self.eval(stack, arg, uses)?;
+                if let Some(problem) = functions::refusal(variant, &item)
+                    && self.said.insert((arg.used_at(), "refused"))
+                {
+                    self.malformed(name, arg.used_at(), &problem);
+                }
                 let value = match variant {
                     "Yaql" => yaql::evaluate(&item),
                     _ => functions::apply(variant, &item),

@@ -195,6 +195,57 @@ fn select(arg: &Item) -> Option<Value> {
     }
 }
 
+/// Algorithms of Python's `hashlib` on common systems, apart from those that are computed here.
+const OTHER_DIGESTS: &[&str] = &[
+    "blake2b",
+    "blake2s",
+    "md4",
+    "md5-sha1",
+    "ripemd160",
+    "sha3_224",
+    "sha3_256",
+    "sha3_384",
+    "sha3_512",
+    "sha512_224",
+    "sha512_256",
+    "shake_128",
+    "shake_256",
+    "sm3",
+    "whirlpool",
+];
+
+/// What Heat refuses about an argument that is known, though it is of the right shape.
+pub(super) fn refusal(variant: &str, arg: &Item) -> Option<String> {
+    match variant {
+        "ReplaceJsonStrict" | "ReplaceJsonVeryStrict" => {
+            let parts = map(&arg.value)?;
+            let template = plain(&field(parts, "template")?.value)?;
+            let params = map(&field(parts, "params")?.value)?;
+            let unused = params.iter().find(|param| !template.contains(&*param.name));
+            let empty = params.iter().find(|param| match &param.item.value {
+                Value::Null => true,
+                Value::Str(text) => text.is_empty(),
+                _ => false,
+            });
+            match (unused, empty) {
+                (Some(param), _) => Some(format!("`{}` is not in the text", param.name)),
+                (None, Some(param)) if variant == "ReplaceJsonVeryStrict" => {
+                    Some(format!("`{}` has no value", param.name))
+                }
+                _ => None,
+            }
+        }
+        "Digest" => {
+            let algorithm = list(&arg.value)?.first()?.value.as_str()?;
+            let known = ["md5", "sha1", "sha224", "sha256", "sha384", "sha512"];
+            let lower = algorithm.to_lowercase();
+            let known = known.iter().chain(OTHER_DIGESTS).any(|name| *name == lower);
+            (!known).then(|| format!("there is no algorithm `{algorithm}`"))
+        }
+        _ => None,
+    }
+}
+
 fn digest(arg: &Item) -> Option<Value> {
     let items = list(&arg.value)?;
     let (algorithm, text) = (items.first()?, items.get(1)?);

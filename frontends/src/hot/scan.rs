@@ -390,7 +390,8 @@ impl Engine<'_> {
         }
     }
 
-    fn malformed(&mut self, function: &Arc<str>, span: Span, problem: &str) {
+    /// States that a call cannot be evaluated, and why.
+    pub(super) fn malformed(&mut self, function: &Arc<str>, span: Span, problem: &str) {
         let atom = self.facts.atom("MalformedCall", function.clone(), span);
         let problem = self.word("Problem", problem, span);
         self.facts

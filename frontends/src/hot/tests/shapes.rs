@@ -208,3 +208,48 @@ proptest! {
         spans_are_in_range(&load_text(&text));
     }
 }
+
+#[test]
+fn arguments_that_heat_refuses_are_stated() {
+    let cases = [
+        (
+            "{str_replace_strict: {template: a-b, params: {a: 1, c: 2}}}",
+            Some("`c` is not in the text"),
+        ),
+        (
+            "{str_replace_strict: {template: a-b, params: {a: 1, b: ''}}}",
+            None,
+        ),
+        (
+            "{str_replace_vstrict: {template: a-b, params: {a: 1, b: ''}}}",
+            Some("`b` has no value"),
+        ),
+        ("{digest: [md6, x]}", Some("there is no algorithm `md6`")),
+        ("{digest: [SHA3_256, x]}", None),
+        // What is not known may be right.
+        (
+            "{str_replace_strict: {template: {get_attr: [other, value]}, params: {c: 2}}}",
+            None,
+        ),
+    ];
+    for (function, problem) in cases {
+        let case = load_text(&format!(
+            "heat_template_version: 2021-04-16
+resources:
+  other:
+    type: OS::Heat::RandomString
+  v:
+    type: OS::Heat::Value
+    properties:
+      value: {function}
+"
+        ));
+        let told = case.atoms("Problem");
+        let told: Vec<&str> = told
+            .iter()
+            .filter_map(|atom| Some(atom.split_once(" @")?.0))
+            .collect();
+        let expected: Vec<&str> = problem.into_iter().collect();
+        assert_eq!(told, expected, "{function}");
+    }
+}
