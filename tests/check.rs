@@ -140,7 +140,12 @@ fn a_file_that_two_templates_include_is_told_about_once() {
     let findings = report["findings"].as_array().unwrap();
     let told: Vec<&Value> = findings.iter().map(|finding| &finding["rule"]).collect();
     assert_eq!(told, ["HOT014"], "{report:#}");
-    assert!(findings[0]["file"].as_str().unwrap().ends_with("inner.yaml"));
+    assert!(
+        findings[0]["file"]
+            .as_str()
+            .unwrap()
+            .ends_with("inner.yaml")
+    );
 }
 
 #[test]
