@@ -21,6 +21,9 @@ pub enum Trust {
 }
 
 impl Trust {
+    /// Each of them.
+    pub const ALL: [Trust; 3] = [Trust::Unknown, Trust::Trusted, Trust::Untrusted];
+
     /// The word for it.
     pub fn name(self) -> &'static str {
         match self {
@@ -31,7 +34,7 @@ impl Trust {
     }
 
     pub(super) fn parse(name: &str) -> Result<Self, StoreError> {
-        [Trust::Unknown, Trust::Trusted, Trust::Untrusted]
+        Trust::ALL
             .into_iter()
             .find(|trust| trust.name() == name)
             .ok_or(StoreError::Content("trust"))

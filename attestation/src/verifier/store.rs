@@ -252,7 +252,7 @@ impl VerifierStore {
     /// All pods, or those of one worker.
     pub fn pods(&self, worker: Option<&str>) -> Result<Vec<PodStatus>, StoreError> {
         match worker {
-            None => self.pods_where("1 = ?1", "1"),
+            None => self.pods_where("?1 = ''", ""),
             Some(worker) => self.pods_where("worker = ?1", worker),
         }
     }

@@ -179,6 +179,25 @@ async fn health_metrics_and_the_document_are_served() {
             .unwrap();
         assert_eq!(status, StatusCode::OK, "{path}");
     }
+    let mut worker = world.registered("worker").await;
+    let pod = world.healthy_pod(&mut worker, "redis").await;
+    assert_eq!(world.attest(&pod).await.0, StatusCode::OK);
+    let answer = operator.exchange(Method::GET, "/metrics", &[], Vec::new());
+    let metrics = String::from_utf8(answer.await.unwrap().1.to_vec()).unwrap();
+    for line in [
+        "# TYPE locus_attestations_total counter",
+        "locus_attestations_total{outcome=\"trusted\"} 1",
+        "locus_registrations_total{outcome=\"registered\"} 1",
+        "locus_log_entries_total{outcome=\"verified\"} 3",
+        "locus_attestation_seconds_count 1",
+        "locus_pods{trust=\"trusted\"} 1",
+        "locus_workers{trust=\"untrusted\"} 0",
+    ] {
+        assert!(
+            metrics.lines().any(|found| found == line),
+            "{line}: {metrics}"
+        );
+    }
     let (_, document) = ask(&operator, Method::GET, "/openapi.json", Value::Null).await;
     let paths = document["paths"].as_object().unwrap();
     for path in [

@@ -108,7 +108,11 @@ async fn ready(State(gate): Shared) -> Result<&'static str, Problem> {
 async fn metrics(State(gate): Shared) -> Result<Response, Problem> {
     let mut gauges = Vec::new();
     if let Some(verifier) = &gate.verifier {
-        let mut count: BTreeMap<(&str, Trust), u64> = BTreeMap::new();
+        // What is nothing yet is said, too: a gauge that is missing is no zero.
+        let mut count: BTreeMap<(&str, Trust), u64> = ["workers", "pods"]
+            .into_iter()
+            .flat_map(|name| Trust::ALL.map(|trust| ((name, trust), 0)))
+            .collect();
         for worker in verifier.workers()? {
             *count.entry(("workers", worker.trust)).or_default() += 1;
         }
