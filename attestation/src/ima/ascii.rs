@@ -76,9 +76,7 @@ fn line_to_binary(
         .zip(fields)
         .map(|(field, text)| {
             let bytes = field_bytes(*field, text).ok_or(LogErrorKind::Field(field.id()))?;
-            // The old template writes its name without the final NUL.
-            let form_is_right = layout.is_legacy() || super::entry::well_formed(*field, &bytes);
-            if form_is_right {
+            if super::entry::well_formed(*field, &bytes) {
                 Ok(bytes)
             } else {
                 Err(LogErrorKind::Field(field.id()))
@@ -88,11 +86,12 @@ fn line_to_binary(
     let fields = if layout.is_legacy() {
         let mut fields = fields;
         if let [digest, file] = fields.as_mut_slice() {
-            if digest.len() > HashAlg::Sha1.size() || file.len() > 256 {
+            if file.len() > 256 {
                 return Err(LogErrorKind::Field("n"));
             }
             // An MD5 digest is stored in the room of a SHA-1 one.
             digest.resize(HashAlg::Sha1.size(), 0);
+            // The old template writes its name without the final NUL.
             file.pop();
         }
         fields
