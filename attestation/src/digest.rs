@@ -144,11 +144,13 @@ pub struct Digest {
 
 impl Digest {
     /// A digest of exactly the size of its algorithm.
+    #[inline]
     pub fn new(alg: HashAlg, bytes: &[u8]) -> Option<Self> {
         (bytes.len() == alg.size()).then(|| Digest::filled(alg, bytes))
     }
 
     /// Fills from the left with what there is; the rest stays zero.
+    #[inline]
     pub(crate) fn filled(alg: HashAlg, bytes: &[u8]) -> Self {
         let mut all = [0; MAX_DIGEST_SIZE];
         let len = bytes.len().min(alg.size());

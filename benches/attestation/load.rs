@@ -1,5 +1,6 @@
 //! A thousand workers with 110 pods each: one quote per worker judges all its pods.
 
+use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use locus_attestation::clock::Timestamp;
@@ -10,7 +11,7 @@ use locus_attestation::verifier::{
 };
 
 use super::machine::{Machine, whitelist};
-use super::{Limit, Report};
+use super::{Limit, Report, once};
 
 const WORKERS: u64 = 1000;
 const PODS: u64 = 110;
@@ -35,14 +36,15 @@ pub(crate) fn run(report: &mut Report) {
         let request = node.request(worker.id, nonce, None, HashAlg::Sha256);
         let bytes = machine.evidence(&request);
         let worker = &machine.worker;
-        let begun = Instant::now();
-        let done = appraise_worker(worker, &node, &request, &bytes, &list, &policy).unwrap();
-        let accepted: Vec<_> = pods
-            .iter()
-            .map(|pod| appraise_pod(pod, &[], &node, &done, &list).unwrap())
-            .collect();
-        appraised += begun.elapsed();
-        assert_eq!(accepted.len(), pods.len());
+        let mut done = None;
+        appraised += once(|| {
+            let judged = appraise_worker(worker, &node, &request, &bytes, &list, &policy).unwrap();
+            for pod in &pods {
+                black_box(appraise_pod(pod, &[], &node, &judged, &list).unwrap());
+            }
+            done = Some(judged);
+        });
+        let done = done.unwrap();
         entries += done.verified;
         let outcomes: Vec<Outcome> = pods
             .iter()

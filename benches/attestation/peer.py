@@ -1,4 +1,4 @@
-"""Times Keylime's verifier on one attestation: FOLDER, prints the seconds of the best run.
+"""Times Keylime's verifier on one attestation: FOLDER, prints the processor seconds of the best run.
 
 The folder holds `log` (ASCII), `allowed` (digest and path per line) and `quote.json`: the attestation key, the
 quote, its registers and the data it is bound to. What is called is what Keylime's verifier calls for an
@@ -23,6 +23,7 @@ except ImportError:
 from keylime.agentstates import AgentAttestState
 from keylime.common.algorithms import Hash
 from keylime.ima import ima
+from keylime.mba import mba
 from keylime.tpm.tpm_main import Tpm
 
 SHA256 = 0x000B
@@ -30,6 +31,7 @@ RUNS = 5
 
 # What Keylime says while it verifies is not part of verifying.
 logging.disable(logging.CRITICAL)
+mba.load_imports(skip_custom_policies=True)
 
 
 def registers(values):
@@ -78,9 +80,9 @@ def verify(quote, log):
 
 best = None
 for _ in range(RUNS):
-    begun = time.perf_counter()
+    begun = time.process_time()
     failure = verify(quote, log)
-    took = time.perf_counter() - begun
+    took = time.process_time() - begun
     if failure:
         sys.exit(f"Keylime refuses the evidence: {[event.event_id for event in failure.events]}")
     best = took if best is None else min(best, took)

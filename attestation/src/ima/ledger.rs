@@ -31,11 +31,14 @@ struct Files(Vec<u8>);
 impl Files {
     fn push(&mut self, measured: Measured<'_>) {
         let id = measured.digest.map_or(0, |digest| digest.alg().tpm_id());
+        let digest = measured.digest.as_ref().map_or(&[][..], Digest::as_bytes);
+        self.push_parts(id, digest, measured.path);
+    }
+
+    fn push_parts(&mut self, id: u16, digest: &[u8], path: &[u8]) {
         self.0.extend_from_slice(&id.to_le_bytes());
-        if let Some(digest) = &measured.digest {
-            self.0.extend_from_slice(digest.as_bytes());
-        }
-        put(&mut self.0, measured.path);
+        self.0.extend_from_slice(digest);
+        put(&mut self.0, path);
     }
 
     fn iter(&self) -> impl Iterator<Item = Measured<'_>> {
@@ -49,6 +52,7 @@ impl Files {
     }
 }
 
+#[inline]
 fn take_measured<'a>(rest: &mut &'a [u8]) -> Result<Measured<'a>, LedgerError> {
     let (id, after) = rest.split_first_chunk::<2>().ok_or(LedgerError)?;
     *rest = after;
@@ -89,6 +93,13 @@ impl Ledger {
 
     /// Records an entry for a subject.
     pub fn record(&mut self, subject: Subject, entry: &Entry<'_>) {
+        if let Some(digest) = entry.sha256() {
+            // What nearly every entry has, from the log as it stands.
+            if let Some(files) = self.files_for(subject) {
+                files.push_parts(HashAlg::Sha256.tpm_id(), digest, entry.path());
+            }
+            return;
+        }
         let digest = entry.file_digest().and_then(|digest| digest.known());
         self.insert(
             subject,
@@ -101,6 +112,12 @@ impl Ledger {
 
     /// Adds one file of a subject.
     pub fn insert(&mut self, subject: Subject, measured: Measured<'_>) {
+        if let Some(files) = self.files_for(subject) {
+            files.push(measured);
+        }
+    }
+
+    fn files_for(&mut self, subject: Subject) -> Option<&mut Files> {
         let index = match self.recent {
             Some((recent, index)) if recent == subject => index,
             _ => {
@@ -109,9 +126,7 @@ impl Ledger {
                 index
             }
         };
-        if let Some(files) = self.files.get_mut(index) {
-            files.push(measured);
-        }
+        self.files.get_mut(index)
     }
 
     /// Where the files of a subject are; a place is made for a new one.

@@ -1,13 +1,10 @@
 //! Measurements against reference values: every difference is reported, and none is forgiven.
 
-use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
-use std::hash::Hash;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use foldhash::fast::RandomState;
-
 use super::model::{DigestSet, FileSet, ReferenceValues, measured_path};
+use super::packed::Packed;
 use crate::digest::{Digest, HashAlg};
 use crate::ima::{ContainerId, Measured};
 
@@ -86,60 +83,43 @@ pub struct ContainerImage {
     pub digest: Digest,
 }
 
-type Files = HashMap<Box<[u8]>, Few<Digest>, RandomState>;
-
-/// One value, kept where it is looked up, and seldom more: going elsewhere for it takes longer than
-/// hashing what is looked up.
-#[derive(Debug)]
-struct Few<T> {
-    first: T,
-    more: Vec<T>,
+/// Digests one after the other: algorithm, bytes.
+fn pack_digest(digest: &Digest, to: &mut Vec<u8>) {
+    to.extend_from_slice(&digest.alg().tpm_id().to_le_bytes());
+    to.extend_from_slice(digest.as_bytes());
 }
 
-impl<T: PartialEq> Few<T> {
-    fn new(first: T) -> Self {
-        Few {
-            first,
-            more: Vec::new(),
-        }
-    }
-
-    fn add(&mut self, value: T) {
-        if !self.iter().any(|known| *known == value) {
-            self.more.push(value);
-        }
-    }
-
-    fn iter(&self) -> impl Iterator<Item = &T> {
-        std::iter::once(&self.first).chain(&self.more)
-    }
-}
-
-/// Adds a value under a key.
-fn add<K: Eq + Hash, T: PartialEq>(map: &mut HashMap<K, Few<T>, RandomState>, key: K, value: T) {
-    match map.entry(key) {
-        Entry::Occupied(mut known) => known.get_mut().add(value),
-        Entry::Vacant(new) => {
-            new.insert(Few::new(value));
-        }
-    }
+fn unpack_digests(mut bytes: &[u8]) -> impl Iterator<Item = (HashAlg, &[u8])> {
+    std::iter::from_fn(move || {
+        let (id, rest) = bytes.split_first_chunk::<2>()?;
+        let alg = HashAlg::from_tpm_id(u16::from_le_bytes(*id))?;
+        let (digest, rest) = rest.split_at_checked(alg.size())?;
+        bytes = rest;
+        Some((alg, digest))
+    })
 }
 
 #[derive(Debug)]
 struct Owner {
     name: String,
-    files: Files,
+    /// The digests of each path.
+    files: Packed,
 }
 
 impl Owner {
     fn new(name: String, files: &FileSet) -> Self {
-        let mut map = Files::default();
+        let mut paths: BTreeMap<Vec<u8>, Vec<u8>> = BTreeMap::new();
         for (path, digests) in files {
+            let path = measured_path(path.as_bytes());
+            let known = paths.entry(path.into()).or_default();
             for digest in digests {
-                add(&mut map, measured_path(path.as_bytes()).into(), *digest);
+                pack_digest(digest, known);
             }
         }
-        Owner { name, files: map }
+        Owner {
+            name,
+            files: Packed::new(&Vec::from_iter(paths)),
+        }
     }
 }
 
@@ -153,13 +133,38 @@ pub struct Whitelist {
     sandboxes: Vec<usize>,
     runtimes: Vec<Owner>,
     hosts: Vec<Owner>,
-    contents: HashMap<Digest, Few<Content>, RandomState>,
+    /// Whose files have a content: numbers of images, or [`TRUSTED`].
+    contents: Packed,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Content {
-    Trusted,
-    Image(usize),
+/// In the place of an image's number: a file of the host or of the runtime.
+const TRUSTED: u64 = u64::MAX;
+
+/// The owners of each content, in the order in which the contents are listed.
+#[derive(Default)]
+struct Contents {
+    places: HashMap<Vec<u8>, usize>,
+    entries: Vec<(Vec<u8>, Vec<u8>)>,
+}
+
+impl Contents {
+    fn add(&mut self, files: &FileSet, owner: u64) {
+        for digest in files.values().flatten() {
+            let mut key = Vec::new();
+            pack_digest(digest, &mut key);
+            let next = self.entries.len();
+            let place = *self.places.entry(key.clone()).or_insert(next);
+            if place == next {
+                self.entries.push((key, Vec::new()));
+            }
+            let Some((_, owners)) = self.entries.get_mut(place) else {
+                continue;
+            };
+            if !owners.ends_with(&owner.to_le_bytes()) {
+                owners.extend_from_slice(&owner.to_le_bytes());
+            }
+        }
+    }
 }
 
 impl Whitelist {
@@ -174,8 +179,9 @@ impl Whitelist {
             sandboxes: Vec::new(),
             runtimes: Vec::new(),
             hosts: Vec::new(),
-            contents: HashMap::default(),
+            contents: Packed::default(),
         };
+        let mut contents = Contents::default();
         for (name, os) in &values.os {
             list.os.insert(name.clone(), os.boot_aggregates.clone());
         }
@@ -189,32 +195,28 @@ impl Whitelist {
             if image.sandbox {
                 list.sandboxes.push(index);
             }
-            list.index_contents(&image.files, Content::Image(index));
+            let number = u64::try_from(index).unwrap_or(TRUSTED - 1);
+            contents.add(&image.files, number);
         }
         for (name, runtime) in &values.runtimes {
             list.runtimes.push(Owner::new(
                 format!("the container runtime `{name}`"),
                 &runtime.files,
             ));
-            list.index_contents(&runtime.files, Content::Trusted);
+            contents.add(&runtime.files, TRUSTED);
         }
         for (name, host) in &values.hosts {
             list.hosts
                 .push(Owner::new(format!("the host `{name}`"), &host.files));
-            list.index_contents(&host.files, Content::Trusted);
+            contents.add(&host.files, TRUSTED);
         }
+        list.contents = Packed::new(&contents.entries);
         list
     }
 
     /// Tells this list from every other that the process ever made.
     pub fn id(&self) -> u64 {
         self.id
-    }
-
-    fn index_contents(&mut self, files: &FileSet, content: Content) {
-        for digest in files.values().flatten() {
-            add(&mut self.contents, *digest, content);
-        }
     }
 
     /// Whether a boot of an operating system is accepted.
@@ -243,10 +245,10 @@ impl Whitelist {
     /// Measurements outside of any container are the pod's as a whole. A container that the cluster
     /// does not list may only be the sandbox; but where the cluster could not give all identifiers,
     /// any image of the pod will do.
-    pub fn check_pod(
+    pub fn check_pod<'a, F: IntoIterator<Item = Measured<'a>>>(
         &self,
         images: &[ContainerImage],
-        measured: &BTreeMap<Option<ContainerId>, Vec<Measured<'_>>>,
+        measured: impl IntoIterator<Item = (Option<ContainerId>, F)>,
     ) -> Vec<Mismatch> {
         let mut mismatches = Vec::new();
         let mut all = Vec::new();
@@ -263,7 +265,7 @@ impl Whitelist {
         for (container, files) in measured {
             let listed: Vec<&ContainerImage> = images
                 .iter()
-                .filter(|image| container.is_some() && image.container == *container)
+                .filter(|image| container.is_some() && image.container == container)
                 .collect();
             let unlisted = listed.is_empty() && container.is_some() && !unidentified;
             let mut owners: Vec<usize> = if unlisted {
@@ -286,15 +288,12 @@ impl Whitelist {
                 .chain(&self.runtimes)
                 .collect();
             for file in files {
-                let Err(mismatch) = check_file(&owners, file, "the images of the pod") else {
+                let Err(mismatch) = check_file(&owners, &file, "the images of the pod") else {
                     continue;
                 };
                 mismatches.push(match (mismatch, container) {
                     (Mismatch::UnknownFile { path, .. }, Some(container)) if unlisted => {
-                        Mismatch::UnknownContainer {
-                            path,
-                            container: *container,
-                        }
+                        Mismatch::UnknownContainer { path, container }
                     }
                     (mismatch, _) => mismatch,
                 });
@@ -314,7 +313,7 @@ impl Whitelist {
         let known = measured.iter().any(|file| {
             owners
                 .iter()
-                .any(|owner| owner.files.contains_key(file.path))
+                .any(|owner| owner.files.get(file.path).is_some())
         });
         if !known {
             mismatches.push(Mismatch::NoRuntime);
@@ -334,10 +333,10 @@ impl Whitelist {
 
     /// Checks the entries of a log that does not tell pods from the host (`ima-ng`): each content must
     /// be that of a file of the host, of the runtime, or of one of these images.
-    pub fn check_by_content(
+    pub fn check_by_content<'a>(
         &self,
         images: &[ContainerImage],
-        measured: &[Measured<'_>],
+        measured: impl IntoIterator<Item = Measured<'a>>,
     ) -> Vec<Mismatch> {
         let mut mismatches = Vec::new();
         let mut allowed = self.sandboxes.clone();
@@ -350,6 +349,7 @@ impl Whitelist {
                 ))),
             }
         }
+        let mut key = Vec::new();
         for file in measured {
             if file.path == crate::ima::BOOT_AGGREGATE {
                 continue;
@@ -359,11 +359,13 @@ impl Whitelist {
                 mismatches.push(Mismatch::NoDigest { path: path() });
                 continue;
             };
-            let explained = self.contents.get(&digest).is_some_and(|contents| {
-                contents.iter().any(|content| match content {
-                    Content::Trusted => true,
-                    Content::Image(index) => allowed.contains(index),
-                })
+            key.clear();
+            pack_digest(&digest, &mut key);
+            let owners = self.contents.get(&key).unwrap_or_default();
+            let (owners, _) = owners.as_chunks::<8>();
+            let explained = owners.iter().any(|owner| match u64::from_le_bytes(*owner) {
+                TRUSTED => true,
+                image => usize::try_from(image).is_ok_and(|image| allowed.contains(&image)),
             });
             if !explained {
                 mismatches.push(Mismatch::UnknownFile {
@@ -387,11 +389,16 @@ fn check_file(owners: &[&Owner], file: &Measured<'_>, whose: &str) -> Result<(),
         let Some(accepted) = owner.files.get(file.path) else {
             continue;
         };
-        if accepted.iter().any(|digest| *digest == found) {
-            return Ok(());
+        let mut comparable = false;
+        for (alg, digest) in unpack_digests(accepted) {
+            if alg == found.alg() {
+                if digest == found.as_bytes() {
+                    return Ok(());
+                }
+                comparable = true;
+            }
         }
         // A digest of another algorithm says nothing about this one.
-        let comparable = accepted.iter().any(|digest| digest.alg() == found.alg());
         let owner = owner.name.clone();
         closest.get_or_insert_with(|| {
             if comparable {

@@ -10,6 +10,7 @@ mod diff;
 mod image;
 mod layer;
 mod model;
+mod packed;
 mod parts;
 mod rootfs;
 mod signed;

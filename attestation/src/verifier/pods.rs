@@ -1,11 +1,9 @@
 //! The pod's part of an appraisal: every container of a known image, every file of its image.
 
-use std::collections::BTreeMap;
-
 use super::accepted::PodTerms;
 use super::appraise::Appraisal;
 use super::node::{Node, Pod};
-use crate::ima::{BOOT_AGGREGATE, ContainerId, Measured, Subject};
+use crate::ima::{BOOT_AGGREGATE, Subject};
 use crate::protocol::AttestationError;
 use crate::reference::Whitelist;
 
@@ -39,7 +37,8 @@ pub fn appraise_pod(
         size.copied().unwrap_or(0)
     };
     let ids = terms.containers();
-    let mut measured: BTreeMap<Option<ContainerId>, Vec<Measured<'_>>> = BTreeMap::new();
+    // Read where it stands: gathering what is looked at once costs more than looking.
+    let mut measured = Vec::new();
     for (ledger, old) in appraisal.ledgers(node) {
         for subject in ledger.subjects_of_pod(pod.uid, &ids) {
             let container = match subject {
@@ -48,21 +47,21 @@ pub fn appraise_pod(
                 Subject::Host | Subject::Runtime | Subject::Unknown => None,
             };
             let from = if old { accepted(subject) } else { 0 };
-            let files = ledger.of_after(subject, from);
-            measured.entry(container).or_default().extend(files);
+            measured.push((container, ledger.of_after(subject, from)));
         }
     }
-    let unattributed: Vec<Measured<'_>> = appraisal
+    let mut unattributed = appraisal
         .ledgers(node)
         .flat_map(|(ledger, old)| {
             let from = if old { accepted(Subject::Unknown) } else { 0 };
             ledger.of_after(Subject::Unknown, from)
         })
         .filter(|file| file.path != BOOT_AGGREGATE)
-        .collect();
-    let mut mismatches = references.check_pod(&terms.images, &measured);
-    if !unattributed.is_empty() {
-        mismatches.extend(references.check_by_content(&terms.everybody, &unattributed));
+        .peekable();
+    let nothing = measured.is_empty() && unattributed.peek().is_none();
+    let mut mismatches = references.check_pod(&terms.images, measured);
+    if unattributed.peek().is_some() {
+        mismatches.extend(references.check_by_content(&terms.everybody, unattributed));
     }
     if !mismatches.is_empty() {
         return Err(AttestationError::Pod {
@@ -70,7 +69,7 @@ pub fn appraise_pod(
             mismatches,
         });
     }
-    if before.is_none() && measured.is_empty() && unattributed.is_empty() {
+    if before.is_none() && nothing {
         return Err(AttestationError::NotMeasured { pod: pod.label() });
     }
     Ok(terms)
