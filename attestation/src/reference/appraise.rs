@@ -111,7 +111,7 @@ impl Owner {
         let mut paths: BTreeMap<Vec<u8>, Vec<u8>> = BTreeMap::new();
         for (path, digests) in files {
             let path = measured_path(path.as_bytes());
-            let known = paths.entry(path.into()).or_default();
+            let known = paths.entry(path).or_default();
             for digest in digests {
                 pack_digest(digest, known);
             }

@@ -254,7 +254,7 @@ async fn evidence_cannot_be_replayed() {
         let mut worker = world.registered("worker").await;
         let pod = world.healthy_pod(&mut worker, "redis").await;
         let log = worker.kernel.log().to_vec();
-        let kept: Arc<std::sync::Mutex<Option<(Vec<u8>, QuotePart)>>> = Arc::default();
+        let kept = std::sync::Mutex::new(None::<(Vec<u8>, QuotePart)>);
         let forge: Forgery = Arc::new(move |request, tpm, keys| {
             let mut kept = kept.lock().unwrap();
             let first = kept.is_none();
