@@ -314,6 +314,35 @@ fn pigeons_need_holes() {
     }
 }
 
+/// With as many holes as pigeons each has its own: there is no other tuple to be had or to be missed.
+#[test]
+fn a_corrupted_instance_is_refused() {
+    let problem = pigeonhole(4, 4);
+    let mut search = Search::new(&problem, &Options::default()).unwrap();
+    let Ok(Outcome::Sat(instance)) = search.next() else {
+        panic!("each pigeon fits");
+    };
+    assert_eq!(search.check(&instance), Ok(()));
+    for (at, relation) in problem.relations.iter().enumerate() {
+        for &tuple in relation.upper.indices() {
+            let mut corrupted = instance.clone();
+            let value = &mut corrupted.relations[at];
+            let mut tuples = value.indices().to_vec();
+            match tuples.binary_search(&tuple) {
+                Ok(place) => drop(tuples.remove(place)),
+                Err(place) => tuples.insert(place, tuple),
+            }
+            let atoms = problem.universe.len() as u64;
+            *value = crate::problem::TupleSet::from_unsorted(value.arity(), atoms, tuples);
+            assert!(
+                matches!(search.check(&corrupted), Err(Error::Internal(_))),
+                "{} {tuple}",
+                relation.name
+            );
+        }
+    }
+}
+
 #[test]
 fn a_deadline_gives_unknown() {
     use std::time::{Duration, Instant};

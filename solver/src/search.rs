@@ -63,9 +63,9 @@ fn new_solver(options: &Options) -> Box<dyn SatSolver> {
             Box::new(Varisat::new(limited))
         }
         #[cfg(feature = "cadical")]
-        SolverKind::Cadical => Box::new(crate::sat::Cadical::new()),
+        SolverKind::Cadical => Box::new(crate::sat::Cadical::new(options.small_first)),
         #[cfg(feature = "cadical")]
-        SolverKind::Relay => Box::new(crate::sat::Relay::new()),
+        SolverKind::Relay => Box::new(crate::sat::Relay::new(options.small_first)),
     }
 }
 
@@ -257,7 +257,7 @@ impl<'p> Search<'p> {
     }
 
     /// Asks the evaluator whether the instance is one.
-    fn check(&self, instance: &Instance) -> Result<(), Error> {
+    pub(crate) fn check(&self, instance: &Instance) -> Result<(), Error> {
         let (problem, options) = (self.problem, &self.options);
         let result = with_deep_stack(problem, || {
             Evaluator::new(problem, instance)

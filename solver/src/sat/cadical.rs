@@ -34,9 +34,12 @@ pub(crate) struct Cadical {
 }
 
 impl Cadical {
-    pub(crate) fn new() -> Self {
+    /// A solver; where it is `hopeful` it is set to find an answer rather than to prove that there is
+    /// none.
+    pub(crate) fn new(hopeful: bool) -> Self {
+        let config = if hopeful { "sat" } else { "default" };
         Cadical {
-            solver: Solver::new(),
+            solver: Solver::with_config(config).unwrap_or_default(),
         }
     }
 }

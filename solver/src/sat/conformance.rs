@@ -86,24 +86,28 @@ fn varisat_conforms() {
 #[cfg(feature = "cadical")]
 #[test]
 fn cadical_conforms() {
-    suite(&|| Box::new(super::Cadical::new()));
+    for hopeful in [false, true] {
+        suite(&|| Box::new(super::Cadical::new(hopeful)));
+    }
 }
 
 #[cfg(feature = "cadical")]
 #[test]
 fn relay_conforms() {
-    suite(&|| Box::new(super::Relay::new()));
+    for hopeful in [false, true] {
+        suite(&|| Box::new(super::Relay::new(hopeful)));
+    }
 }
 
 #[cfg(feature = "cadical")]
 #[test]
 fn relay_hands_over() {
     // Too hard for a moment of the first, not for the second; and it goes on afterwards.
-    let mut relay = super::Relay::new();
+    let mut relay = super::Relay::new(false);
     pigeonhole(&mut relay, 9);
     relay.add_clause(&[100, 101]);
     assert_eq!(relay.solve(&[], &Limits::default()), Answer::Unsat);
-    let mut relay = super::Relay::new();
+    let mut relay = super::Relay::new(false);
     relay.add_clause(&[1, 2]);
     assert_eq!(relay.solve(&[-1], &Limits::default()), Answer::Sat);
     assert!(relay.value(2) && !relay.value(1));

@@ -26,13 +26,16 @@ pub(crate) struct Relay {
     /// All clauses, each ended by 0, as long as there may be somebody to give them to.
     clauses: Vec<i32>,
     runner: Runner,
+    /// Whether there is hope for an answer.
+    hopeful: bool,
 }
 
 impl Relay {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(hopeful: bool) -> Self {
         Relay {
             clauses: Vec::new(),
             runner: Runner::Waiting,
+            hopeful,
         }
     }
 
@@ -53,7 +56,7 @@ impl Relay {
             if let Some(answer) = first.solve_within(patience, assumptions, limits) {
                 return Ok(answer);
             }
-            let mut second = Cadical::new();
+            let mut second = Cadical::new(self.hopeful);
             self.hand_over(&mut second);
             self.clauses = Vec::new();
             self.runner = Runner::Second(second);
