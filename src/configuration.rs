@@ -19,7 +19,7 @@ pub(crate) enum Read {
     /// Nothing that could be read, and why.
     Broken(Vec<Diagnostic>),
     /// Something that is not a configuration by itself.
-    NotChecked(Diagnostic),
+    NotChecked(Box<Diagnostic>),
 }
 
 /// Reads a file of whatever kind it is; `-` is standard input.
@@ -39,7 +39,7 @@ pub(crate) fn read(
                 Err(error) => {
                     let why = crate::loader::why(&error);
                     let message = format!("cannot read `{name}`: {why}");
-                    return Read::NotChecked(Diagnostic::error("io", message));
+                    return Read::NotChecked(Box::new(Diagnostic::error("io", message)));
                 }
             };
             let kind = match kind::by_first_line(&text) {
@@ -57,7 +57,7 @@ pub(crate) fn read(
     };
     match load(kind, vec![name.clone()], &loader, inputs, settings, sources) {
         Some(loaded) => Read::Loaded(Box::new(loaded)),
-        None => Read::NotChecked(no_configuration(&name, kind, sources)),
+        None => Read::NotChecked(Box::new(no_configuration(&name, kind, sources))),
     }
 }
 
@@ -77,7 +77,9 @@ fn recognise(name: &str, text: &str, sources: &mut Sources) -> Result<FileKind, 
             let message = format!("nothing in `{name}` tells what it is");
             let help = "a Heat template starts with `heat_template_version`, a Compose file has `services`";
             let diagnostic = Diagnostic::warning("kind", message).help(help);
-            Err(Read::NotChecked(diagnostic.at(Span::start_of(file))))
+            Err(Read::NotChecked(Box::new(
+                diagnostic.at(Span::start_of(file)),
+            )))
         }
     }
 }

@@ -20,7 +20,7 @@ pub(crate) fn graph(args: &GraphArgs) -> Exit {
     let loaded = match configuration::read(&args.file, &args.inputs, &settings, &mut sources) {
         Read::Loaded(loaded) => loaded,
         Read::Broken(diagnostics) => return tell(&diagnostics, &sources, Exit::Findings),
-        Read::NotChecked(diagnostic) => return tell(&[diagnostic], &sources, Exit::Unanswered),
+        Read::NotChecked(diagnostic) => return tell(&[*diagnostic], &sources, Exit::Unanswered),
     };
     let text = match args.format {
         GraphFormat::Dot => to_dot(&loaded.graph),

@@ -153,7 +153,7 @@ impl Findings {
                 }),
                 Read::Broken(diagnostics) => self.findings.extend(moved(diagnostics, &files)),
                 Read::NotChecked(diagnostic) => {
-                    self.unchecked.extend(moved(vec![diagnostic], &files));
+                    self.unchecked.extend(moved(vec![*diagnostic], &files));
                 }
             }
         }
