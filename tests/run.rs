@@ -352,9 +352,10 @@ fn a_configuration_that_is_known_leaves_nothing_to_solve() {
     let (answers, _) = answers(&model, &[]);
     let verdicts: Vec<_> = answers.iter().map(|answer| &answer["verdict"]).collect();
     assert_eq!(verdicts, ["sat", "unsat"]);
-    // What is left of the second is the choice of the node.
+    // What is left of the second is the choice of the node, where its edges do not rule it out.
     assert_eq!(answers[0]["vars"], 0, "{}", answers[0]);
-    assert_eq!(answers[1]["primary_vars"], nodes, "{}", answers[1]);
+    let open = answers[1]["primary_vars"].as_i64();
+    assert!(open.is_some_and(|open| open < nodes), "{}", answers[1]);
 }
 
 #[test]
