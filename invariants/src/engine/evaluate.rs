@@ -2,8 +2,7 @@
 
 use std::cell::Cell;
 use std::ops::Deref;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::Ordering;
 
 use locus_core::value::Value;
 
@@ -11,6 +10,7 @@ use super::builtin::Builtin;
 use super::closure::Reach;
 use super::database::Database;
 use super::set::{Atom, Set, Tri};
+use super::shared::Shared;
 use super::table::Table;
 use crate::logic::{
     Count, ExprId, ExprNode, FormulaId, FormulaNode, IntCmp, IntId, IntNode, IntOp, Plan, Terms,
@@ -20,54 +20,6 @@ use crate::logic::{
 /// The evaluation was given up because it took too many steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stopped;
-
-/// A place for each expression of a program whose tuples are the same for all rules over one database: those
-/// without variables that are more than a relation, and those of which the closure is taken.
-#[derive(Debug)]
-pub(crate) struct Slots {
-    /// By expression.
-    places: Vec<u32>,
-    count: usize,
-}
-
-impl Slots {
-    pub(crate) fn new(terms: &Terms) -> Self {
-        let all = || (0..terms.expr_count()).map(ExprId::at);
-        let mut shared = vec![false; terms.expr_count()];
-        for expr in all() {
-            let node = terms.expr(expr);
-            let compound = !matches!(node, ExprNode::Relation(_));
-            if let Some(shared) = shared.get_mut(expr.index()) {
-                *shared |= compound && terms.expr_vars(expr).is_empty();
-            }
-            if let ExprNode::Closure(operand) = node
-                && let Some(shared) = shared.get_mut(operand.index())
-            {
-                *shared = true;
-            }
-        }
-        let mut count = 0;
-        let places = shared.into_iter().map(|shared| {
-            let place = count;
-            count += u32::from(shared);
-            if shared { place } else { u32::MAX }
-        });
-        Slots {
-            places: places.collect(),
-            count: count as usize,
-        }
-    }
-}
-
-/// Results that all rules over one database share.
-#[derive(Debug)]
-pub(crate) struct Shared<'s> {
-    slots: &'s Slots,
-    closed: Vec<OnceLock<Box<Table>>>,
-    reach: Vec<OnceLock<Box<Reach>>>,
-    /// One more than how hard each expression is to list, or zero when nobody asked.
-    costs: Vec<AtomicU8>,
-}
 
 /// The tuples of an expression: those of a stored relation, or computed for the values of variables.
 #[derive(Debug)]
@@ -95,29 +47,6 @@ impl Listed<'_> {
             Listed::Stored(set) => set.clone(),
             Listed::Computed(set) => set,
         }
-    }
-}
-
-impl<'s> Shared<'s> {
-    pub(crate) fn new(slots: &'s Slots) -> Self {
-        let Slots { places, count } = slots;
-        Shared {
-            slots,
-            closed: std::iter::repeat_with(OnceLock::new).take(*count).collect(),
-            reach: std::iter::repeat_with(OnceLock::new).take(*count).collect(),
-            costs: std::iter::repeat_with(AtomicU8::default)
-                .take(places.len())
-                .collect(),
-        }
-    }
-
-    /// The place of an expression without variables, or of which the closure is taken.
-    #[expect(
-        clippy::indexing_slicing,
-        reason = "there is a place for every expression of the terms"
-    )]
-    fn place(&self, expr: ExprId) -> usize {
-        self.slots.places[expr.index()] as usize
     }
 }
 

@@ -10,12 +10,13 @@ mod evaluate;
 mod membership;
 mod query;
 mod set;
+mod shared;
 mod table;
 
 pub use builtin::Builtin;
 pub use database::{AtomInfo, Database, DatabaseBuilder, Kind};
 pub use evaluate::{Evaluator, Stopped};
-pub(crate) use evaluate::{Shared, Slots};
 pub(crate) use query::Search;
 pub use set::{Atom, Set, Tri};
+pub(crate) use shared::{Shared, Slots};
 pub use table::Table;
