@@ -270,4 +270,26 @@ fn against_heat(root: &Path, python: &Path, folder: &Path) {
         together.as_secs_f64(),
         theirs / together.as_secs_f64(),
     );
+    whole_command(root, python);
+}
+
+/// What somebody waits for who checks one template: starting Heat's validation or `locus check`, and its answer.
+fn whole_command(root: &Path, python: &Path) {
+    let template = root.join("examples/heat/two-vms.yaml");
+    let run = |command: &mut Command| {
+        let output = command.arg(&template).output().expect("it starts");
+        assert!(output.status.success(), "{output:?}");
+    };
+    let (theirs, ()) = best(3, || {
+        run(Command::new(python).arg(root.join("benches/heat/validate.py")));
+    });
+    let (ours, ()) = best(20, || {
+        run(Command::new(env!("CARGO_BIN_EXE_locus")).arg("check"));
+    });
+    println!(
+        "the whole command, one template: Heat {:.0} ms, here {:.1} ms: {:.0} times faster (limit 50)",
+        ms(theirs),
+        ms(ours),
+        theirs.as_secs_f64() / ours.as_secs_f64()
+    );
 }
