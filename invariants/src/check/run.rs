@@ -145,13 +145,12 @@ impl Checker {
     pub fn builtin(language: &str) -> Option<&'static Checker> {
         let mut all = BUILTIN.iter();
         let (vocabulary, checker) = all.find(|(other, _)| other.language() == language)?;
-        let library = Library::builtin();
-        Some(
-            checker.get_or_init(|| match Program::stored(library, language) {
+        Some(checker.get_or_init(|| {
+            match Program::stored(&Library::builtin_about(language), language) {
                 Some(program) => Checker::of(program, Vec::new()),
-                None => Checker::new(library, *vocabulary, &mut Sources::new()),
-            }),
-        )
+                None => Checker::new(Library::builtin(), *vocabulary, &mut Sources::new()),
+            }
+        }))
     }
 
     /// Each language, and the text of its compiled rules that should be stored.

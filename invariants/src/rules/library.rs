@@ -37,26 +37,34 @@ pub struct Library {
 
 include!(concat!(env!("OUT_DIR"), "/library.rs"));
 
-static BUILTIN: LazyLock<Library> = LazyLock::new(|| {
-    let mut sources = Sources::new();
-    let mut library = Library::default();
-    for &(module, text) in FILES {
-        let source = Source {
-            module: module.to_owned(),
-            path: format!("{module}.als"),
-            text: text.to_owned(),
-        };
-        // What is wrong with these files is found by the tests.
-        let _ = library.add(source, &mut sources);
-    }
-    library.rules.sort_by(|a, b| a.id.cmp(&b.id));
-    library
-});
+static BUILTIN: LazyLock<Library> = LazyLock::new(|| Library::of_files(|_| true));
 
 impl Library {
     /// The library that comes with the program.
     pub fn builtin() -> &'static Library {
         &BUILTIN
+    }
+
+    /// Those of its files that the rules of a language are compiled from. Reading the others takes longer than
+    /// checking a small configuration.
+    pub(crate) fn builtin_about(language: &str) -> Library {
+        Library::of_files(|module| is_relevant(module, language))
+    }
+
+    fn of_files(wanted: impl Fn(&str) -> bool) -> Library {
+        let mut sources = Sources::new();
+        let mut library = Library::default();
+        for &(module, text) in FILES.iter().filter(|(module, _)| wanted(module)) {
+            let source = Source {
+                module: module.to_owned(),
+                path: format!("{module}.als"),
+                text: text.to_owned(),
+            };
+            // What is wrong with these files is found by the tests.
+            let _ = library.add(source, &mut sources);
+        }
+        library.rules.sort_by(|a, b| a.id.cmp(&b.id));
+        library
     }
 
     /// The modules of this library without its rules, for the rules of others to open.
@@ -117,10 +125,8 @@ impl Library {
 
     /// The files that the rules of a language are stated in, and those that any rule may open.
     pub(super) fn relevant(&self, language: &str) -> impl Iterator<Item = &Source> {
-        self.sources.iter().filter(move |source| {
-            let folder = source.module.split_once('/').map(|(folder, _)| folder);
-            folder.is_none_or(|folder| folder == language)
-        })
+        let sources = self.sources.iter();
+        sources.filter(move |source| is_relevant(&source.module, language))
     }
 
     /// The compiled rules of a language, as they are stored.
@@ -150,4 +156,10 @@ impl Library {
             text,
         })
     }
+}
+
+/// Whether a module states rules of a language, or is one that any rule may open.
+fn is_relevant(module: &str, language: &str) -> bool {
+    let folder = module.split_once('/').map(|(folder, _)| folder);
+    folder.is_none_or(|folder| folder == language)
 }
