@@ -58,11 +58,14 @@ fn values(problem: &Problem, instances: &[Instance]) -> HashSet<Vec<Vec<u64>>> {
 }
 
 fn agrees(bytes: &[u8], flavour: Flavour, overflow: Overflow) {
-    let problem = random::problem(bytes, flavour);
-    let Some(expected) = brute_force(&problem, overflow) else {
+    agrees_on(&random::problem(bytes, flavour), flavour, overflow);
+}
+
+fn agrees_on(problem: &Problem, flavour: Flavour, overflow: Overflow) {
+    let Some(expected) = brute_force(problem, overflow) else {
         return;
     };
-    let expected = values(&problem, &expected);
+    let expected = values(problem, &expected);
     for &solver in SolverKind::ALL {
         for skolem_depth in [0, 1, 3] {
             let options = Options {
@@ -75,10 +78,10 @@ fn agrees(bytes: &[u8], flavour: Flavour, overflow: Overflow) {
                 ..Options::default()
             };
             let most = 300.max(expected.len() + 2);
-            let found = match search_for(&problem, &options, most) {
+            let found = match search_for(problem, &options, most) {
                 Err(Error::HigherOrder { .. }) if flavour.higher_order => continue,
                 found => found.unwrap_or_else(|error| {
-                    panic!("{error}\n{}", show::problem(&problem));
+                    panic!("{error}\n{}", show::problem(problem));
                 }),
             };
             let skolemized = found.iter().any(|instance| !instance.skolems.is_empty());
@@ -87,11 +90,11 @@ fn agrees(bytes: &[u8], flavour: Flavour, overflow: Overflow) {
                     found.len(),
                     expected.len(),
                     "number of instances\n{}",
-                    show::problem(&problem)
+                    show::problem(problem)
                 );
             }
             let complete = found.len() < most;
-            let found = values(&problem, &found);
+            let found = values(problem, &found);
             assert!(found.is_subset(&expected));
             if complete {
                 assert_eq!(found, expected, "instances");
@@ -109,9 +112,9 @@ fn agrees(bytes: &[u8], flavour: Flavour, overflow: Overflow) {
                     small_first,
                     ..options.clone()
                 };
-                let found = search_for(&problem, &options, most).unwrap();
+                let found = search_for(problem, &options, most).unwrap();
                 let count = found.len();
-                let found = values(&problem, &found);
+                let found = values(problem, &found);
                 assert!(found.is_subset(&expected));
                 assert!(skolemized || found.len() == count, "an instance came twice");
                 assert_eq!(
@@ -150,6 +153,29 @@ proptest! {
     #[test]
     fn integers_that_must_not_overflow(bytes in random::bytes()) {
         agrees(&bytes, Flavour { integers: true, ..Flavour::default() }, Overflow::Forbid);
+    }
+}
+
+/// A condition that overflows chooses the set of which a negated count speaks: the negation must not
+/// be drawn into the count.
+#[test]
+fn overflow_in_a_condition_under_a_negated_count() {
+    use crate::problem::{Atom, Count, IntCmp, IntOp, Universe};
+    let universe = Universe::new((-2..2).map(|value: i64| value.to_string()).collect());
+    for count in [Count::AtLeast(2), Count::AtMost(1), Count::AtMost(4)] {
+        let mut problem = Problem::new(universe.clone());
+        problem.bitwidth = 2;
+        problem.ints = (0..4).map(|at| (i64::from(at) - 2, Atom(at))).collect();
+        let terms = &mut problem.terms;
+        let [least, most] = [-2, 1].map(|value| terms.int_const(value));
+        let overflowing = terms.int_op(IntOp::Sub, least, most);
+        let condition = terms.int_cmp(IntCmp::Lte, overflowing, most);
+        let (ints, none) = (terms.ints(), terms.none(1));
+        let chosen = terms.ite(condition, ints, none);
+        let counted = terms.count(chosen, count);
+        let refused = terms.not(counted);
+        problem.require(refused, "refused", None);
+        agrees_on(&problem, Flavour::default(), Overflow::Forbid);
     }
 }
 

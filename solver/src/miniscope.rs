@@ -64,10 +64,11 @@ impl Miniscoper<'_> {
                 let iff = self.terms.iff(a, b);
                 self.signed(iff, negated)
             }
+            // A condition within the expression is judged by the negations around it, and overflow may
+            // make even `AtLeast(0)` fail.
+            FormulaNode::Count(..) if self.opaque(formula) => self.signed(formula, negated),
             FormulaNode::Count(expr, count) => match (count, negated) {
                 (Count::AtMost(k), true) => self.terms.count(expr, Count::AtLeast(k + 1)),
-                // Overflow may make even this fail.
-                (Count::AtLeast(0), _) if self.opaque(formula) => self.signed(formula, negated),
                 (Count::AtLeast(0), false) => self.terms.truth(),
                 (Count::AtLeast(0), true) => self.terms.falsity(),
                 (Count::AtLeast(k), true) => self.terms.count(expr, Count::AtMost(k - 1)),
