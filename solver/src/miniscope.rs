@@ -26,6 +26,11 @@ impl Miniscoper<'_> {
         self.overflow_matters && self.scope.formula(self.terms, formula).arithmetic
     }
 
+    fn is_opaque_bound(&mut self, decls: &[Decl]) -> bool {
+        let mut bounds = decls.iter().map(|decl| decl.bound);
+        self.overflow_matters && bounds.any(|bound| self.scope.expr(self.terms, bound).arithmetic)
+    }
+
     /// Conjunction or disjunction with the cheap parts first.
     fn connect(&mut self, conjunction: bool, mut parts: Vec<Formula>) -> Formula {
         parts.sort_by_cached_key(|&part| self.scope.formula(self.terms, part).size);
@@ -74,6 +79,12 @@ impl Miniscoper<'_> {
                 (Count::AtLeast(k), true) => self.terms.count(expr, Count::AtMost(k - 1)),
                 _ => self.signed(formula, negated),
             },
+            // So is one within a bound.
+            FormulaNode::Quant(quant, decls, body) if self.is_opaque_bound(&decls) => {
+                let body = self.normal(body, false);
+                let quantified = self.terms.quant(quant, decls, body);
+                self.signed(quantified, negated)
+            }
             FormulaNode::Quant(quant, decls, body) => {
                 let body = self.normal(body, negated);
                 let quant = match (quant, negated) {

@@ -165,13 +165,19 @@ impl<'p> Skolemizer<'p> {
     }
 
     /// A skolem function of a universal integer speaks of that integer, which the variable it stands
-    /// for did not: overflow would be judged otherwise.
+    /// for did not: overflow would be judged otherwise. So it would in the bound of a universal, of
+    /// which the domain of the function speaks outside all negations.
     fn is_better_grounded(&mut self, decls: &[Decl], body: Formula) -> bool {
-        let mut outer = self.outer.iter().map(|outer| outer.bound);
-        self.overflow_matters
-            && decls.iter().all(|decl| decl.mult == Mult::One)
-            && outer.any(|bound| matches!(self.terms.expr(bound), ExprNode::Ints))
-            && self.scope.formula(&self.terms, body).arithmetic
+        if !self.overflow_matters || decls.iter().any(|decl| decl.mult != Mult::One) {
+            return false;
+        }
+        let mut bounds = self.outer.iter().map(|outer| outer.bound);
+        let Skolemizer { terms, scope, .. } = self;
+        bounds
+            .clone()
+            .any(|bound| scope.expr(terms, bound).arithmetic)
+            || scope.formula(terms, body).arithmetic
+                && bounds.any(|bound| matches!(terms.expr(bound), ExprNode::Ints))
     }
 
     /// Replaces all declared variables by skolems and returns what must hold of these; `None` when
@@ -281,7 +287,7 @@ impl<'p> Skolemizer<'p> {
         }
         let truth = self.terms.truth();
         let values = match self.outer.as_slice() {
-            [one] => one.bound,
+            &[one] => self.range(one),
             all => self.terms.comprehension(all.to_vec(), truth),
         };
         self.terms.subset(domain, values)
