@@ -1,5 +1,6 @@
 //! Lists the files of the rule library, so that adding a rule touches no code.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::Path;
 use std::{env, fs, io};
@@ -38,6 +39,7 @@ fn main() -> io::Result<()> {
             }
         }
     }
+    let mut modules = Vec::new();
     for path in files {
         if path.extension().is_some_and(|extension| extension == "als") {
             let module = path
@@ -46,6 +48,7 @@ fn main() -> io::Result<()> {
                 .with_extension("");
             let module = module.to_string_lossy().replace('\\', "/");
             let _ = writeln!(code, "    ({module:?}, include_str!({path:?})),");
+            modules.push((module, fs::read(path)?));
         }
     }
     code.push_str(
@@ -60,15 +63,39 @@ fn main() -> io::Result<()> {
         }
     }
     code.push_str(
-        "];\n\n/// The compiled rules by language.\nconst COMPILED: &[(&str, &str)] = &[\n",
+        "];\n\n/// The compiled rules by language.\nconst COMPILED: &[(&str, &[u8])] = &[\n",
     );
     for path in compiled {
         if let Some(language) = path.file_stem().map(|name| name.to_string_lossy()) {
-            let _ = writeln!(code, "    ({language:?}, include_str!({path:?})),");
+            let _ = writeln!(code, "    ({language:?}, include_bytes!({path:?})),");
         }
+    }
+    code.push_str(
+        "];\n\n/// Of the texts that the rules of a language are compiled from.\nconst FINGERPRINTS: &[(&str, u64)] = &[\n",
+    );
+    let folders = modules.iter().filter_map(|(module, _)| folder(module));
+    for language in BTreeSet::from_iter(folders) {
+        let fingerprint = fingerprint(&modules, language);
+        let _ = writeln!(code, "    ({language:?}, {fingerprint:#x}),");
     }
     code.push_str("];\n");
     fs::write(Path::new(&out).join("library.rs"), code)
+}
+
+/// The folder of a module; none for one that rules of every language may open.
+fn folder(module: &str) -> Option<&str> {
+    module.split_once('/').map(|(folder, _)| folder)
+}
+
+/// The texts that the rules of a language are compiled from, as one number (FNV-1a).
+fn fingerprint(modules: &[(String, Vec<u8>)], language: &str) -> u64 {
+    let relevant = modules
+        .iter()
+        .filter(|(module, _)| folder(module).is_none_or(|folder| folder == language));
+    let bytes = relevant.flat_map(|(module, text)| module.bytes().chain([0]).chain(text.clone()));
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
 }
 
 fn sorted(folder: &Path) -> io::Result<Vec<std::path::PathBuf>> {

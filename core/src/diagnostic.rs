@@ -1,9 +1,11 @@
 //! The one diagnostic type; how it is shown is decided by the renderers.
 
+use serde::{Deserialize, Serialize};
+
 use crate::source::{FileId, Span};
 
 /// How bad a finding is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Severity {
     /// Worth knowing; changes no exit code by default.
     Info,

@@ -3,9 +3,10 @@
 use std::sync::{Arc, OnceLock};
 
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
 /// The identity of one source file within a [`Sources`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct FileId(u32);
 
 impl FileId {
@@ -16,7 +17,7 @@ impl FileId {
 }
 
 /// A byte range of one source file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Span {
     /// The file that the range is in.
     pub file: FileId,

@@ -8,8 +8,8 @@ use locus_invariants::check::Checker;
 fn main() -> std::io::Result<()> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("library/compiled");
     fs::create_dir_all(&folder)?;
-    for (language, text) in Checker::to_store() {
-        fs::write(folder.join(format!("{language}.json")), text)?;
+    for (language, bytes) in Checker::to_store() {
+        fs::write(folder.join(format!("{language}.postcard")), bytes)?;
     }
     Ok(())
 }

@@ -9,10 +9,10 @@ use locus_invariants::check::Checker;
 fn the_compiled_rules_are_current() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("library/compiled");
     let mut languages = 0;
-    for (language, text) in Checker::to_store() {
-        let stored = fs::read_to_string(folder.join(format!("{language}.json")));
+    for (language, bytes) in Checker::to_store() {
+        let stored = fs::read(folder.join(format!("{language}.postcard")));
         assert!(
-            stored.is_ok_and(|stored| stored == text),
+            stored.is_ok_and(|stored| stored == bytes),
             "{language}: run `cargo run -p locus-invariants --example compile-rules`"
         );
         languages += 1;

@@ -145,21 +145,18 @@ impl Checker {
     pub fn builtin(language: &str) -> Option<&'static Checker> {
         let mut all = BUILTIN.iter();
         let (vocabulary, checker) = all.find(|(other, _)| other.language() == language)?;
-        Some(checker.get_or_init(|| {
-            match Program::stored(&Library::builtin_about(language), language) {
-                Some(program) => Checker::of(program, Vec::new()),
-                None => Checker::new(Library::builtin(), *vocabulary, &mut Sources::new()),
-            }
+        Some(checker.get_or_init(|| match Program::stored(language) {
+            Some(program) => Checker::of(program, Vec::new()),
+            None => Checker::new(Library::builtin(), *vocabulary, &mut Sources::new()),
         }))
     }
 
-    /// Each language, and the text of its compiled rules that should be stored.
-    pub fn to_store() -> impl Iterator<Item = (&'static str, String)> {
+    /// Each language, and its compiled rules as they should be stored.
+    pub fn to_store() -> impl Iterator<Item = (&'static str, Vec<u8>)> {
         vocabulary::VOCABULARIES.iter().filter_map(|vocabulary| {
             let (library, language) = (Library::builtin(), vocabulary.language());
             let checker = Checker::new(library, *vocabulary, &mut Sources::new());
-            let text = checker.program.store(library, language)?;
-            Some((language, text))
+            Some((language, checker.program.store(language)?))
         })
     }
 

@@ -13,11 +13,12 @@
 //! ```
 
 use locus_core::{FileId, Severity, Span};
+use serde::{Deserialize, Serialize};
 
 use super::template::{Path, Template};
 
 /// A place that a finding points at.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Place {
     /// An anchor, or a property of one.
     pub path: Path,
@@ -26,7 +27,7 @@ pub struct Place {
 }
 
 /// A rule: an assertion that configurations are checked against.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Rule {
     /// Stable identifier.
     pub id: String,

@@ -37,34 +37,26 @@ pub struct Library {
 
 include!(concat!(env!("OUT_DIR"), "/library.rs"));
 
-static BUILTIN: LazyLock<Library> = LazyLock::new(|| Library::of_files(|_| true));
+static BUILTIN: LazyLock<Library> = LazyLock::new(|| {
+    let mut sources = Sources::new();
+    let mut library = Library::default();
+    for &(module, text) in FILES {
+        let source = Source {
+            module: module.to_owned(),
+            path: format!("{module}.als"),
+            text: text.to_owned(),
+        };
+        // What is wrong with these files is found by the tests.
+        let _ = library.add(source, &mut sources);
+    }
+    library.rules.sort_by(|a, b| a.id.cmp(&b.id));
+    library
+});
 
 impl Library {
     /// The library that comes with the program.
     pub fn builtin() -> &'static Library {
         &BUILTIN
-    }
-
-    /// Those of its files that the rules of a language are compiled from. Reading the others takes longer than
-    /// checking a small configuration.
-    pub(crate) fn builtin_about(language: &str) -> Library {
-        Library::of_files(|module| is_relevant(module, language))
-    }
-
-    fn of_files(wanted: impl Fn(&str) -> bool) -> Library {
-        let mut sources = Sources::new();
-        let mut library = Library::default();
-        for &(module, text) in FILES.iter().filter(|(module, _)| wanted(module)) {
-            let source = Source {
-                module: module.to_owned(),
-                path: format!("{module}.als"),
-                text: text.to_owned(),
-            };
-            // What is wrong with these files is found by the tests.
-            let _ = library.add(source, &mut sources);
-        }
-        library.rules.sort_by(|a, b| a.id.cmp(&b.id));
-        library
     }
 
     /// The modules of this library without its rules, for the rules of others to open.
@@ -130,9 +122,15 @@ impl Library {
     }
 
     /// The compiled rules of a language, as they are stored.
-    pub(super) fn compiled(language: &str) -> Option<&'static str> {
+    pub(super) fn compiled(language: &str) -> Option<&'static [u8]> {
         let stored = COMPILED.iter().find(|(name, _)| *name == language);
-        stored.map(|&(_, text)| text)
+        stored.map(|&(_, bytes)| bytes)
+    }
+
+    /// The texts that the rules of a language are compiled from, as one number.
+    pub(super) fn fingerprint(language: &str) -> Option<u64> {
+        let found = FINGERPRINTS.iter().find(|(name, _)| *name == language);
+        found.map(|&(_, fingerprint)| fingerprint)
     }
 
     /// The text of the module that a path names.

@@ -34,7 +34,7 @@ pub struct RelationEntry {
 }
 
 /// A compiled rule.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RuleProgram {
     /// The rule.
     pub rule: Rule,

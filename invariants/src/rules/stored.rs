@@ -1,4 +1,4 @@
-//! Compiled rules as text, so that a process does not have to compile them.
+//! Compiled rules as bytes, so that a process does not have to compile them.
 //!
 //! `library/compiled/` holds the compiled rules of a language; `cargo run -p locus-invariants --example compile-rules`
 //! writes them, and a test compares them with what compiling gives now. When the texts of the rules are not those
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::library::Library;
 use super::program::{Program, RelationEntry, RuleProgram};
-use crate::logic::{Plan, QueryId, RelationId, Terms, VarId};
+use crate::logic::{Plan, RelationId, Terms};
 
 #[derive(Serialize, Deserialize)]
 struct Stored {
@@ -19,7 +19,7 @@ struct Stored {
     constants: Vec<Constant>,
     terms: Terms,
     plans: Vec<Plan>,
-    rules: Vec<StoredRule>,
+    rules: Vec<RuleProgram>,
 }
 
 /// A literal of a rule.
@@ -30,41 +30,16 @@ enum Constant {
     Str(String),
 }
 
-/// A rule without what its doc comment says.
-#[derive(Serialize, Deserialize)]
-struct StoredRule {
-    module: String,
-    assertion: String,
-    query: Option<QueryId>,
-    anchors: Vec<VarId>,
-    disjoint: Vec<Vec<VarId>>,
-}
-
 impl Program {
     /// The compiled rules of a language, when they are stored and current.
-    pub(crate) fn stored(library: &Library, language: &str) -> Option<Program> {
-        let text = Library::compiled(language)?;
-        let stored: Stored = serde_json::from_str(text).ok()?;
-        if stored.fingerprint != library.fingerprint(language) {
+    pub(crate) fn stored(language: &str) -> Option<Program> {
+        let bytes = Library::compiled(language)?;
+        // What is stored starts with the fingerprint, and what follows may be of another form when that is not ours.
+        let (fingerprint, _) = postcard::take_from_bytes::<u64>(bytes).ok()?;
+        if fingerprint != Library::fingerprint(language)? {
             return None;
         }
-        let mut rules = Vec::with_capacity(stored.rules.len());
-        for StoredRule {
-            module,
-            assertion,
-            query,
-            anchors,
-            disjoint,
-        } in stored.rules
-        {
-            let same = |rule: &&super::Rule| rule.module == module && rule.assertion == assertion;
-            rules.push(RuleProgram {
-                rule: library.rules().iter().find(same)?.clone(),
-                query,
-                anchors,
-                disjoint,
-            });
-        }
+        let stored: Stored = postcard::from_bytes(bytes).ok()?;
         let constants = stored.constants.into_iter().map(|constant| match constant {
             Constant::Bool(value) => Value::Bool(value),
             Constant::Int(value) => Value::Int(value.into()),
@@ -79,48 +54,26 @@ impl Program {
             relations: stored.relations,
             terms: stored.terms,
             plans: stored.plans,
-            rules,
+            rules: stored.rules,
         })
     }
 
-    /// The text to store; none when a rule has a literal that cannot be stored.
-    pub(crate) fn store(&self, library: &Library, language: &str) -> Option<String> {
+    /// The bytes to store; none when a rule has a literal that cannot be stored.
+    pub(crate) fn store(&self, language: &str) -> Option<Vec<u8>> {
         let constant = |value: &Value| match value {
             Value::Bool(value) => Some(Constant::Bool(*value)),
             Value::Int(value) => Some(Constant::Int(value.to_i64()?)),
             Value::Str(text) => Some(Constant::Str(text.to_string())),
             _ => None,
         };
-        let rule = |program: &RuleProgram| StoredRule {
-            module: program.rule.module.clone(),
-            assertion: program.rule.assertion.clone(),
-            query: program.query,
-            anchors: program.anchors.clone(),
-            disjoint: program.disjoint.clone(),
-        };
         let stored = Stored {
-            fingerprint: library.fingerprint(language),
+            fingerprint: Library::fingerprint(language)?,
             relations: self.relations.clone(),
             constants: self.constants.iter().map(constant).collect::<Option<_>>()?,
             terms: self.terms.clone(),
             plans: self.plans.clone(),
-            rules: self.rules.iter().map(rule).collect(),
+            rules: self.rules.clone(),
         };
-        let mut text = serde_json::to_string(&stored).ok()?;
-        text.push('\n');
-        Some(text)
-    }
-}
-
-impl Library {
-    /// The texts that the rules of a language are compiled from, as one number (FNV-1a).
-    fn fingerprint(&self, language: &str) -> u64 {
-        let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
-        for source in self.relevant(language) {
-            for byte in source.module.bytes().chain([0]).chain(source.text.bytes()) {
-                hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-            }
-        }
-        hash
+        postcard::to_stdvec(&stored).ok()
     }
 }

@@ -2,8 +2,10 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 /// A variable or a signature, and fields to follow from it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Path {
     /// The variable, or the signature.
     pub start: String,
@@ -37,7 +39,7 @@ impl fmt::Display for Path {
 }
 
 /// A part of a message.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Piece {
     /// Text as it is.
     Text(String),
@@ -50,7 +52,7 @@ pub enum Piece {
 }
 
 /// A message.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Template {
     /// Its parts.
     pub pieces: Vec<Piece>,
