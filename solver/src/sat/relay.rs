@@ -6,9 +6,14 @@
 use super::{Answer, Cadical, SatSolver, Varisat};
 use crate::limits::{Limits, Reason};
 
-/// Bytes of proof that Varisat may need for an answer to a small problem: a few tenths of a second,
-/// but counted in work, so that the same instance is found on a slow machine and on a fast one.
+/// Bytes of proof that Varisat may need to find an instance of a small problem: less than a tenth of
+/// a second, but counted in work, so that the same instance is found on a slow machine and on a fast
+/// one.
 const PATIENCE: u64 = 1_500_000;
+
+/// Where none is expected. An instance may be found any moment; a refutation that has become long is
+/// mostly far from its end.
+const PATIENCE_WITHOUT_HOPE: u64 = 400_000;
 
 /// As many literals more make a byte of proof cost as much again.
 const LITERALS_PER_COST: usize = 300_000;
@@ -41,7 +46,11 @@ impl Relay {
 
     /// Bytes of proof that Varisat may need.
     fn patience(&self) -> u64 {
-        PATIENCE / (1 + self.clauses.len() / LITERALS_PER_COST) as u64
+        let patience = match self.hopeful {
+            true => PATIENCE,
+            false => PATIENCE_WITHOUT_HOPE,
+        };
+        patience / (1 + self.clauses.len() / LITERALS_PER_COST) as u64
     }
 
     /// Lets the first solver run; the second one where the first does not decide.
