@@ -175,7 +175,10 @@ impl Relation {
 pub struct Facts {
     vocabulary: &'static Vocabulary,
     atoms: Vec<Atom>,
-    relations: FxHashMap<(&'static str, &'static str), Relation>,
+    relations: FxHashMap<(&'static str, &'static str), usize>,
+    tuples: Vec<Relation>,
+    /// Relations by where their names are stored, which is quicker to look up than the names.
+    known: FxHashMap<[usize; 4], usize>,
     subsets: FxHashMap<&'static str, Vec<AtomId>>,
 }
 
@@ -186,6 +189,8 @@ impl Facts {
             vocabulary,
             atoms: Vec::new(),
             relations: FxHashMap::default(),
+            tuples: Vec::new(),
+            known: FxHashMap::default(),
             subsets: FxHashMap::default(),
         }
     }
@@ -308,7 +313,24 @@ impl Facts {
         tuple: &[AtomId],
         span: Option<Span>,
     ) {
-        let relation = self.relations.entry((sig, field)).or_default();
+        let at = |name: &'static str| (name.as_ptr().addr(), name.len());
+        let ((a, b), (c, d)) = (at(sig), at(field));
+        let address = [a, b, c, d];
+        let place = match self.known.get(&address) {
+            Some(&place) => place,
+            None => {
+                let next = self.tuples.len();
+                let place = *self.relations.entry((sig, field)).or_insert(next);
+                if place == next {
+                    self.tuples.push(Relation::default());
+                }
+                self.known.insert(address, place);
+                place
+            }
+        };
+        let Some(relation) = self.tuples.get_mut(place) else {
+            return;
+        };
         relation.arity = tuple.len();
         relation.columns.extend_from_slice(tuple);
         relation.spans.push(span);
@@ -335,12 +357,12 @@ impl Facts {
     pub fn relation(&self, sig: &str, field: &str) -> Option<&Relation> {
         let sig = self.vocabulary.sig(sig)?;
         let field = sig.fields.iter().find(|decl| decl.name == field)?;
-        self.relations.get(&(sig.name, field.name))
+        self.relation_of(sig.name, field.name)
     }
 
     /// As [`relation`](Self::relation), for names that the vocabulary declares.
     pub fn relation_of(&self, sig: &'static str, field: &'static str) -> Option<&Relation> {
-        self.relations.get(&(sig, field))
+        self.tuples.get(*self.relations.get(&(sig, field))?)
     }
 
     /// Every atom that a field relates an owner to, in the first column after the owner.

@@ -68,6 +68,8 @@ pub(crate) struct Session<'s> {
     pub(crate) included_at: FxHashMap<FileId, Span>,
     pub(crate) diagnostics: Vec<Diagnostic>,
     pub(crate) complete: bool,
+    /// Whether a file asks for anything but being merged.
+    marked: bool,
     /// Files read, by path and by the environment they were read in.
     documents: FxHashMap<(String, usize), Option<Documents>>,
     /// Environments made so far.
@@ -100,6 +102,7 @@ pub(crate) fn load(options: &Options, loader: &dyn Loader, sources: &mut Sources
         included_at: FxHashMap::default(),
         diagnostics: Vec::new(),
         complete: true,
+        marked: false,
         documents: FxHashMap::default(),
         environments: 1,
     };
@@ -148,6 +151,15 @@ pub(crate) fn load(options: &Options, loader: &dyn Loader, sources: &mut Sources
         included_at: session.included_at,
         complete: session.complete,
     }
+}
+
+/// Whether a document may have another file read, or be read again itself.
+fn names_files(document: &Tree) -> bool {
+    let extends = |section: &Pair| {
+        let mut entries = section.value.pairs().iter();
+        entries.any(|entry| entry.value.get("extends").is_some())
+    };
+    document.get("include").is_some() || document.pairs().iter().any(extends)
 }
 
 impl Session<'_> {
@@ -267,20 +279,22 @@ impl Session<'_> {
         self.diagnostics.extend(parsed.diagnostics);
         self.diagnostics
             .extend(parsed.duplicates.iter().map(yaml::DuplicateKey::diagnostic));
+        let several = parsed.documents.len() > 1;
         let mut documents = Vec::with_capacity(parsed.documents.len());
-        for document in &parsed.documents {
+        for document in parsed.documents {
             let mut reader = Reader {
                 text: &text,
                 file,
                 environment: &context.environment,
                 all_inputs: self.options.all_inputs,
                 usages: &mut self.usages,
+                marked: &mut self.marked,
                 diagnostics: &mut self.diagnostics,
             };
-            let tree = reader.tree(&document.root);
+            let tree = reader.tree(document.root);
             match tree.kind {
                 Kind::Map(_) => documents.push(tree),
-                Kind::Null if parsed.documents.len() > 1 => {}
+                Kind::Null if several => {}
                 Kind::Null => {
                     self.complete = false;
                     self.diagnostics.push(yaml::empty_file(file));
@@ -312,15 +326,24 @@ impl Session<'_> {
             let Some(documents) = self.documents(path, context.included_at, context) else {
                 continue;
             };
-            for document in documents.iter() {
-                let mut document = document.clone();
+            let alone = files.len() == 1 && context.stack.is_empty();
+            let documents = if alone && !documents.iter().any(names_files) {
+                // Nobody will ask for them again.
+                self.documents.clear();
+                Rc::try_unwrap(documents).unwrap_or_else(|shared| shared.to_vec())
+            } else {
+                documents.to_vec()
+            };
+            for mut document in documents {
                 self.extend_services(path, &mut document, context);
                 let mut inner = context.clone();
                 inner.stack.push(path.clone());
                 self.include(path, &mut document, &inner);
                 let next = match merged.take() {
                     None => {
-                        merge::strip_marks(&mut document);
+                        if self.marked {
+                            merge::strip_marks(&mut document);
+                        }
                         document
                     }
                     Some(earlier) => merge::merge(earlier, document, &mut self.diagnostics),

@@ -22,23 +22,27 @@ pub(crate) struct Reader<'r> {
     pub(crate) all_inputs: bool,
     /// Collects the use of variables.
     pub(crate) usages: &'r mut Usages,
+    /// Whether there was a mark.
+    pub(crate) marked: &'r mut bool,
     /// Collects errors.
     pub(crate) diagnostics: &'r mut Vec<Diagnostic>,
 }
 
 impl Reader<'_> {
-    /// Reads a node. Depth is limited by the YAML layer.
-    pub(crate) fn tree(&mut self, node: &Node) -> Tree {
+    /// Reads a node. Depth is limited by the YAML layer. The node is used up, so that its memory serves the tree.
+    pub(crate) fn tree(&mut self, node: Node) -> Tree {
         let mark = match node.tag() {
             Some("!reset") => Mark::Reset,
             Some("!override") => Mark::Override,
             _ => Mark::None,
         };
-        let kind = match &node.kind {
+        *self.marked |= mark != Mark::None;
+        let kind = match node.kind {
             yaml::Kind::Scalar(scalar) => {
                 // A tag of Compose says nothing about the type.
-                let tag = node.tag().filter(|_| mark == Mark::None);
-                match Schema::GoYaml3.resolve(scalar, tag) {
+                let tag = node.extra.as_ref().and_then(|extra| extra.tag.as_deref());
+                let tag = tag.filter(|_| mark == Mark::None);
+                match Schema::GoYaml3.resolve(&scalar, tag) {
                     Typed::Null => Kind::Null,
                     Typed::Bool(b) => Kind::Bool(b),
                     Typed::Int(n) => Kind::Int(n),
@@ -50,16 +54,16 @@ impl Reader<'_> {
                 }
             }
             yaml::Kind::Sequence(items) => {
-                Kind::List(items.iter().map(|item| self.tree(item)).collect())
+                Kind::List(items.into_iter().map(|item| self.tree(item)).collect())
             }
             yaml::Kind::Mapping(mapping) => {
                 let mut pairs = Vec::with_capacity(mapping.len());
-                for entry in &mapping.entries {
+                for entry in mapping.entries {
                     if let Some(key) = self.key(&entry.key) {
                         pairs.push(Pair {
                             key,
                             key_span: entry.key.used_at(),
-                            value: self.tree(&entry.value),
+                            value: self.tree(entry.value),
                         });
                     }
                 }

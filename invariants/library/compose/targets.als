@@ -66,8 +66,8 @@ assert FilesKeepTheirOwner {
  * source: RR-9317, section 6.2; Compose specification, `deploy`
  */
 assert DeployIsForASwarm {
-  all s: Service, k: s.keys | plain implies k not in
-    ("deploy.placement" + "deploy.update_config" + "deploy.rollback_config" + "deploy.endpoint_mode")
+  all s: Service, k: s.keys & ("deploy.placement" + "deploy.update_config" + "deploy.rollback_config"
+    + "deploy.endpoint_mode") | plain implies no k
 }
 
 /** COMPOSE064 error: a service of a swarm has an image

@@ -25,6 +25,9 @@ use super::vocabulary::VOCABULARY;
 use super::{Composition, Options};
 use crate::loader::Loader;
 
+/// Locations up to which waking another thread takes longer than it saves.
+const ALONE: usize = 200;
+
 /// Builds the graph and the facts of a project.
 pub(crate) fn build(
     mut project: Project,
@@ -66,14 +69,19 @@ pub(crate) fn build(
         ..
     } = builder;
     diagnostics.sort_by_key(Diagnostic::primary);
-    Composition {
+    let composition = Composition {
         name: project.name.clone(),
         graph,
         facts,
         diagnostics,
         complete: project.complete,
         files: project.files.iter().map(|file| file.path.clone()).collect(),
+    };
+    if composition.graph.len() > ALONE {
+        // Freeing many nodes takes a while, for which nobody has to wait.
+        rayon::spawn(move || drop(project));
     }
+    composition
 }
 
 /// A service, network, volume, secret, config or model.
@@ -249,7 +257,7 @@ impl Builder<'_> {
         let location = self.graph.add_location(location);
         let atom = self.facts.atom(sort, name.clone(), span);
         self.facts.locate(atom, location);
-        let word = self.text(name, span);
+        let word = self.shared_text(name, span);
         self.fact("Component", "name", atom, word, span);
         let actual = tree.and_then(|tree| {
             tree.some("name")
@@ -265,7 +273,7 @@ impl Builder<'_> {
                 } else {
                     format!("{}_{name}", self.project.name).into()
                 };
-                let actual = self.text(&actual, span);
+                let actual = self.shared_text(&actual, span);
                 self.fact("Component", "actual_name", atom, actual, span);
             }
         }

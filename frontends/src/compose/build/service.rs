@@ -110,22 +110,25 @@ impl Builder<'_> {
                 &*pair.key,
                 "deploy" | "build" | "credential_spec" | "develop"
             ) {
-                self.nested_keys(atom, &pair.key, &pair.value);
+                self.nested_keys(atom, &mut pair.key.to_string(), &pair.value);
             }
         }
     }
 
-    fn nested_keys(&mut self, atom: AtomId, prefix: &str, tree: &Tree) {
+    fn nested_keys(&mut self, atom: AtomId, path: &mut String, tree: &Tree) {
+        let outer = path.len();
         for pair in tree.pairs() {
-            let path = format!("{prefix}.{}", pair.key);
-            let key = self.text(&path, pair.key_span);
+            path.push('.');
+            path.push_str(&pair.key);
+            let key = self.text(path, pair.key_span);
             self.fact("Service", "keys", atom, key, pair.key_span);
             if matches!(
                 &*pair.key,
                 "resources" | "limits" | "reservations" | "placement"
             ) {
-                self.nested_keys(atom, &path, &pair.value);
+                self.nested_keys(atom, path, &pair.value);
             }
+            path.truncate(outer);
         }
     }
 

@@ -19,10 +19,20 @@ impl Builder<'_> {
         if let Some(&atom) = self.texts.get(text) {
             return atom;
         }
-        let text: Arc<str> = text.into();
-        let atom = self
-            .facts
-            .valued("Text", text.clone(), span, Value::Str(text.clone()));
+        self.new_text(text.into(), span)
+    }
+
+    /// As [`text`](Self::text), for a text that can be shared.
+    pub(super) fn shared_text(&mut self, text: &Arc<str>, span: Span) -> AtomId {
+        if let Some(&atom) = self.texts.get(text) {
+            return atom;
+        }
+        self.new_text(text.clone(), span)
+    }
+
+    fn new_text(&mut self, text: Arc<str>, span: Span) -> AtomId {
+        let value = Value::Str(text.clone());
+        let atom = self.facts.valued("Text", text.clone(), span, value);
         self.texts.insert(text, atom);
         atom
     }
@@ -144,7 +154,7 @@ impl Builder<'_> {
     ) {
         let atom = match (&tree.kind, tree.text()) {
             (Kind::Open(open), _) => self.open_atom("Text", open, tree.span),
-            (_, Some(text)) => self.text(&text, tree.span),
+            (_, Some(text)) => self.shared_text(&text, tree.span),
             _ => return,
         };
         self.fact(sig, field, owner, atom, tree.span);
