@@ -16,7 +16,7 @@ pub mod mounts;
 pub mod ports;
 mod project;
 mod reader;
-mod schema;
+pub mod schema;
 pub mod template;
 pub mod tree;
 pub mod units;

@@ -1,234 +1,13 @@
-//! The JSON Schema of Compose, compiled at first use to what the walker needs.
+//! The JSON Schema of Compose to what the walker needs.
 //!
 //! Only the keywords that this schema uses are known; a test fails when the data brings another.
 
 use std::collections::BTreeMap;
-use std::sync::LazyLock;
 
-use regex::Regex;
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
 
-static DATA: &str = include_str!("../../../data/compose-spec.json");
-
-/// The compiled schema.
-pub(crate) static SCHEMA: LazyLock<Schema> = LazyLock::new(|| compile(DATA).unwrap_or_default());
-
-/// A schema: nodes that refer to each other.
-#[derive(Debug, Default)]
-pub(crate) struct Schema {
-    nodes: Vec<Node>,
-    root: NodeId,
-}
-
-/// The identity of a node in its schema.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(crate) struct NodeId(usize);
-
-/// What a value must be.
-#[derive(Debug)]
-pub(crate) struct Node {
-    pub(crate) types: Types,
-    pub(crate) properties: FxHashMap<&'static str, NodeId>,
-    pub(crate) patterns: Vec<(Pattern, NodeId)>,
-    /// Whether other keys are refused.
-    pub(crate) closed: bool,
-    pub(crate) items: Option<NodeId>,
-    pub(crate) unique: bool,
-    pub(crate) choices: Vec<&'static str>,
-    pub(crate) pattern: Option<Pattern>,
-    pub(crate) minimum: Option<f64>,
-    pub(crate) maximum: Option<f64>,
-    pub(crate) required: Vec<&'static str>,
-    /// At least one of these keys.
-    pub(crate) required_any: Vec<&'static str>,
-    /// Alternatives, no two of which accept the same type.
-    pub(crate) one_of: Vec<NodeId>,
-}
-
-impl Default for Node {
-    fn default() -> Self {
-        Node {
-            types: Types::ALL,
-            properties: FxHashMap::default(),
-            patterns: Vec::new(),
-            closed: false,
-            items: None,
-            unique: false,
-            choices: Vec::new(),
-            pattern: None,
-            minimum: None,
-            maximum: None,
-            required: Vec::new(),
-            required_any: Vec::new(),
-            one_of: Vec::new(),
-        }
-    }
-}
-
-impl Schema {
-    pub(crate) fn root(&self) -> NodeId {
-        self.root
-    }
-
-    #[expect(
-        clippy::indexing_slicing,
-        reason = "an identity is only ever made by the schema that holds the node"
-    )]
-    pub(crate) fn node(&self, id: NodeId) -> &Node {
-        &self.nodes[id.0]
-    }
-
-    /// The types that a node accepts, alternatives included.
-    pub(crate) fn accepts(&self, id: NodeId) -> Types {
-        let node = self.node(id);
-        if node.one_of.is_empty() {
-            return node.types;
-        }
-        let any = node
-            .one_of
-            .iter()
-            .fold(Types::NONE, |all, &one| all.or(self.accepts(one)));
-        node.types.and(any)
-    }
-
-    /// The node of a key, by name or by pattern.
-    pub(crate) fn child(&self, node: &Node, key: &str) -> Option<NodeId> {
-        node.properties.get(key).copied().or_else(|| {
-            node.patterns
-                .iter()
-                .find(|(pattern, _)| pattern.matches(key))
-                .map(|&(_, child)| child)
-        })
-    }
-}
-
-/// A set of JSON types.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Types(u8);
-
-impl Types {
-    pub(crate) const NONE: Types = Types(0);
-    pub(crate) const NULL: Types = Types(1);
-    pub(crate) const BOOL: Types = Types(2);
-    pub(crate) const INT: Types = Types(4);
-    /// A number that is not whole.
-    pub(crate) const FRACTION: Types = Types(8);
-    pub(crate) const STR: Types = Types(16);
-    pub(crate) const LIST: Types = Types(32);
-    pub(crate) const MAP: Types = Types(64);
-    pub(crate) const ALL: Types = Types(127);
-
-    pub(crate) fn or(self, other: Types) -> Types {
-        Types(self.0 | other.0)
-    }
-
-    pub(crate) fn and(self, other: Types) -> Types {
-        Types(self.0 & other.0)
-    }
-
-    pub(crate) fn has(self, other: Types) -> bool {
-        self.0 & other.0 != 0
-    }
-
-    fn named(name: &str) -> Option<Types> {
-        Some(match name {
-            "null" => Types::NULL,
-            "boolean" => Types::BOOL,
-            "integer" => Types::INT,
-            "number" => Types::INT.or(Types::FRACTION),
-            "string" => Types::STR,
-            "array" => Types::LIST,
-            "object" => Types::MAP,
-            _ => return None,
-        })
-    }
-
-    /// The types in words: `a string or a list`.
-    pub(crate) fn describe(self) -> String {
-        let number = Types::INT.or(Types::FRACTION);
-        let mut words = Vec::new();
-        for (ty, word) in [
-            (Types::STR, "a string"),
-            (Types::BOOL, "a boolean"),
-            (Types::LIST, "a list"),
-            (Types::MAP, "a map"),
-        ] {
-            if self.has(ty) {
-                words.push(word);
-            }
-        }
-        if self.and(number) == number {
-            words.push("a number");
-        } else if self.has(Types::INT) {
-            words.push("an integer");
-        }
-        // Null is mentioned only where nothing else is accepted: nobody writes it on purpose.
-        if words.is_empty() {
-            words.push("null");
-        }
-        match words.as_slice() {
-            [init @ .., last] if !init.is_empty() => format!("{} or {last}", init.join(", ")),
-            _ => words.concat(),
-        }
-    }
-}
-
-/// A regular expression; the common ones need no machine.
-#[derive(Debug)]
-pub(crate) enum Pattern {
-    /// `^x-`.
-    Extension,
-    /// `^[a-zA-Z0-9._-]+$`.
-    Name,
-    /// `.+` and `^.+$`.
-    NonEmpty,
-    /// `^[a-z]+$`.
-    Lower,
-    /// Any other, compiled when it is first needed.
-    Regex(LazyRegex),
-}
-
-/// A regular expression that is compiled when it is first needed: most files need none.
-#[derive(Debug)]
-pub(crate) struct LazyRegex {
-    text: String,
-    compiled: std::sync::OnceLock<Option<Regex>>,
-}
-
-impl Pattern {
-    fn new(text: &str) -> Pattern {
-        match text {
-            "^x-" => Pattern::Extension,
-            "^[a-zA-Z0-9._-]+$" => Pattern::Name,
-            ".+" | "^.+$" => Pattern::NonEmpty,
-            "^[a-z]+$" => Pattern::Lower,
-            other => Pattern::Regex(LazyRegex {
-                text: other.to_owned(),
-                compiled: std::sync::OnceLock::new(),
-            }),
-        }
-    }
-
-    pub(crate) fn matches(&self, text: &str) -> bool {
-        match self {
-            Pattern::Extension => text.starts_with("x-"),
-            Pattern::Name => {
-                !text.is_empty()
-                    && text
-                        .bytes()
-                        .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-'))
-            }
-            Pattern::NonEmpty => text.bytes().any(|b| b != b'\n'),
-            Pattern::Lower => !text.is_empty() && text.bytes().all(|b| b.is_ascii_lowercase()),
-            Pattern::Regex(lazy) => lazy
-                .compiled
-                .get_or_init(|| Regex::new(&lazy.text).ok())
-                .as_ref()
-                .is_some_and(|regex| regex.is_match(text)),
-        }
-    }
-}
+use super::node::{Node, NodeId, Pattern, Schema, Types};
 
 /// A schema as JSON has it; what the walker does not need is skipped while reading.
 #[derive(Deserialize, Default)]
@@ -271,22 +50,24 @@ enum RawTypes {
     Many(Vec<String>),
 }
 
-fn compile(data: &'static str) -> Option<Schema> {
+pub(super) fn compile(data: &'static str) -> Option<Schema> {
     let raw: Raw = serde_json::from_str(data).ok()?;
     let mut compiler = Compiler {
         defs: &raw.defs,
         done: FxHashMap::default(),
-        schema: Schema::default(),
+        nodes: Vec::new(),
     };
     let root = compiler.node(&raw)?;
-    compiler.schema.root = root;
-    Some(compiler.schema)
+    Some(Schema {
+        nodes: compiler.nodes,
+        root,
+    })
 }
 
 struct Compiler<'r> {
     defs: &'r BTreeMap<&'static str, Raw>,
     done: FxHashMap<&'static str, NodeId>,
-    schema: Schema,
+    nodes: Vec<Node>,
 }
 
 impl<'r> Compiler<'r> {
@@ -307,8 +88,8 @@ impl<'r> Compiler<'r> {
         }
         let mut node = Node::default();
         self.fill(&mut node, raw)?;
-        self.schema.nodes.push(node);
-        Some(NodeId(self.schema.nodes.len() - 1))
+        self.nodes.push(node);
+        Some(NodeId(self.nodes.len() - 1))
     }
 
     /// Adds what a schema says to a node. The parts of `allOf` are joined into one: as none of them
@@ -338,7 +119,7 @@ impl<'r> Compiler<'r> {
         }
         for (pattern, property) in &raw.patterns {
             let child = self.node(property)?;
-            node.patterns.push((Pattern::new(pattern), child));
+            node.patterns.push((Pattern::from(pattern.as_str()), child));
         }
         node.closed |= raw.additional == Some(false) || raw.unevaluated == Some(false);
         if let Some(items) = &raw.items {
@@ -347,7 +128,7 @@ impl<'r> Compiler<'r> {
         node.unique |= raw.unique;
         node.choices.extend(&raw.choices);
         if let Some(pattern) = &raw.pattern {
-            node.pattern = Some(Pattern::new(pattern));
+            node.pattern = Some(Pattern::from(pattern.as_str()));
         }
         node.minimum = raw.minimum.or(node.minimum);
         node.maximum = raw.maximum.or(node.maximum);
@@ -365,6 +146,7 @@ impl<'r> Compiler<'r> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::stored::{DATA, SCHEMA};
     use super::*;
     use serde_json::Value;
 

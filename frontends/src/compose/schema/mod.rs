@@ -3,10 +3,13 @@
 //! The walker finds all mistakes at once and reports each where it is, in the user's words.
 
 mod compile;
+mod node;
 mod report;
+mod stored;
 mod walk;
 
 #[cfg(test)]
 mod tests;
 
+pub use stored::to_store;
 pub(crate) use walk::check;

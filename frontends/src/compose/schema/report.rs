@@ -2,7 +2,7 @@
 
 use locus_core::{Diagnostic, Severity, Span, suggest};
 
-use super::compile::{Node, NodeId, Types};
+use super::node::{Node, NodeId, Types};
 use super::walk::{Step, Walker};
 use crate::compose::tree::{Kind, Pair, Tree};
 
@@ -109,13 +109,12 @@ fn unknown_key_help(walker: &Walker<'_, '_>, node: &Node, pair: &Pair) -> String
         return "services are written under `services:`; indent it below that".into();
     }
     // The right key in the wrong place: one level too far out ...
-    let mut under: Vec<&str> = node
+    let under: Vec<&str> = node
         .properties
         .iter()
-        .filter(|&(_, &child)| knows(walker, child, key))
-        .map(|(name, _)| *name)
+        .filter(|&(_, child)| knows(walker, child, key))
+        .map(|(name, _)| name)
         .collect();
-    under.sort_unstable();
     if let [only] = under.as_slice() {
         return format!("`{key}` belongs under `{only}`");
     }
@@ -139,11 +138,7 @@ fn unknown_key_help(walker: &Walker<'_, '_>, node: &Node, pair: &Pair) -> String
             format!("`{key}` belongs to `{}`: indent it less", owner.join("."))
         };
     }
-    let known = || {
-        let mut known: Vec<&str> = node.properties.keys().copied().collect();
-        known.sort_unstable();
-        known
-    };
+    let known = || node.properties.keys().collect::<Vec<&str>>();
     if let Some(help) = suggest::did_you_mean(key, known()) {
         return help;
     }

@@ -2,8 +2,9 @@
 
 use locus_core::{Diagnostic, Span};
 
-use super::compile::{Node, NodeId, SCHEMA, Schema, Types};
+use super::node::{Node, NodeId, Schema, Types};
 use super::report;
+use super::stored::SCHEMA;
 use crate::compose::tree::{Kind, Tree};
 
 /// Everything in which a file differs from the schema.
