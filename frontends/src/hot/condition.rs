@@ -136,6 +136,7 @@ impl Engine<'_> {
                 let Some(item) = item else {
                     return self.unknown_condition(span);
                 };
+                self.refuse(variant, &variant.to_lowercase().into(), arg, &item);
                 let value = match variant {
                     "Equals" => functions::equals(&item),
                     "Contains" => functions::contains(&item),

@@ -150,11 +150,7 @@ impl Engine<'_> {
             }
             _ => {
                 let item = self.eval(stack, arg, uses)?;
-                if let Some(problem) = functions::refusal(variant, &item)
-                    && self.said.insert((arg.used_at(), "refused"))
-                {
-                    self.malformed(name, arg.used_at(), &problem);
-                }
+                self.refuse(variant, name, arg, &item);
                 let value = match variant {
                     "Yaql" => yaql::evaluate(&item),
                     _ => functions::apply(variant, &item),
@@ -167,6 +163,19 @@ impl Engine<'_> {
                     }
                 })
             }
+        }
+    }
+
+    /// Says why Heat refuses a call whose argument is known.
+    pub(super) fn refuse(&mut self, variant: &str, name: &Arc<str>, arg: &Node, item: &Item) {
+        let refusal = match variant {
+            "Yaql" => yaql::refusal(item, self.sources),
+            _ => functions::refusal(variant, item).map(|problem| (arg.used_at(), problem)),
+        };
+        if let Some((span, problem)) = refusal
+            && self.said.insert((arg.used_at(), "refused"))
+        {
+            self.malformed(name, span, &problem);
         }
     }
 

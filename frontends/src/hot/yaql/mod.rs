@@ -5,8 +5,37 @@
 
 mod parse;
 mod run;
+mod syntax;
 
 use locus_core::value::{Field, Item, Value, field};
+use locus_core::{Sources, Span};
+
+/// Why Heat refuses the expression of a `yaql` call, and where.
+pub(super) fn refusal(arg: &Item, sources: &Sources) -> Option<(Span, String)> {
+    let Value::Map(parts) = &arg.value else {
+        return None;
+    };
+    let expression = field(parts, "expression")?;
+    let text = expression.value.as_str()?;
+    let error = syntax::check(text).err()?;
+    let span = expression.span;
+    // Where the text is written as it is, the very characters can be shown.
+    let span = match sources.snippet(span).find(text) {
+        Some(start) if !error.range.is_empty() => {
+            let start = span.start as usize + start;
+            Span::new(
+                span.file,
+                start + error.range.start,
+                start + error.range.end,
+            )
+        }
+        _ => span,
+    };
+    Some((
+        span,
+        format!("the expression is no YAQL: {}", error.message),
+    ))
+}
 
 /// The value of a `yaql` call, given its evaluated argument.
 pub(super) fn evaluate(arg: &Item) -> Option<Value> {
