@@ -336,6 +336,21 @@ impl Facts {
         relation.spans.push(span);
     }
 
+    /// How many atoms there are.
+    pub fn len(&self) -> usize {
+        self.atoms.len()
+    }
+
+    /// Whether there is no atom.
+    pub fn is_empty(&self) -> bool {
+        self.atoms.is_empty()
+    }
+
+    /// Makes room for so many atoms.
+    pub fn reserve(&mut self, atoms: usize) {
+        self.atoms.reserve(atoms);
+    }
+
     /// All atoms.
     pub fn atoms(&self) -> impl Iterator<Item = (AtomId, &Atom)> {
         self.atoms

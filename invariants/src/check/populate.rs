@@ -126,6 +126,11 @@ impl<'a> Populate<'a> {
             }
         }
         let facts = self.facts;
+        self.builder.reserve(facts.len());
+        self.fact_atoms.reserve(facts.len());
+        // Atoms of one signature often come in a row.
+        let first = facts.atoms().next().map_or("", |(_, fact)| fact.sig);
+        let mut row = (first, Vec::new());
         for (_, fact) in facts.atoms() {
             let location = fact.location.and_then(|id| self.locations.get(id.index()));
             let value = fact.value.as_ref();
@@ -147,8 +152,13 @@ impl<'a> Populate<'a> {
                 })
             });
             self.fact_atoms.push(atom);
-            self.by_sig.entry(fact.sig).or_default().push(atom);
+            if fact.sig != row.0 {
+                let done = std::mem::replace(&mut row.0, fact.sig);
+                self.by_sig.entry(done).or_default().append(&mut row.1);
+            }
+            row.1.push(atom);
         }
+        self.by_sig.entry(row.0).or_default().append(&mut row.1);
     }
 
     fn fact(&self, id: AtomId) -> Option<Atom> {

@@ -306,6 +306,12 @@ impl DatabaseBuilder {
         atom
     }
 
+    /// Makes room for so many atoms, most of them values.
+    pub fn reserve(&mut self, atoms: usize) {
+        self.database.atoms.reserve(atoms);
+        self.values.reserve(atoms);
+    }
+
     /// Adds an atom of its own.
     pub fn add(&mut self, info: AtomInfo) -> Atom {
         let atom = Atom(u32::try_from(self.database.atoms.len()).unwrap_or(u32::MAX));
@@ -331,25 +337,22 @@ impl DatabaseBuilder {
 
     /// The atom of a value.
     pub fn value(&mut self, value: &Value) -> Atom {
-        let key = key(value);
-        if let Some(key) = &key
-            && let Some(&atom) = self.values.get(key)
-        {
-            return atom;
+        let next = Atom(u32::try_from(self.database.atoms.len()).unwrap_or(u32::MAX));
+        if let Some(key) = key(value) {
+            let known = *self.values.entry(key).or_insert(next);
+            if known != next {
+                return known;
+            }
         }
         let name = match value {
             Value::Str(text) => text.clone(),
             other => other.to_string().into(),
         };
-        let atom = self.add(AtomInfo {
+        self.add(AtomInfo {
             kind: Kind::Value,
             value: Some(value.clone()),
             ..AtomInfo::thing(name, None)
-        });
-        if let Some(key) = key {
-            self.values.insert(key, atom);
-        }
-        atom
+        })
     }
 
     /// Sets the tuples of a relation; those of a property are not known for what exists already.

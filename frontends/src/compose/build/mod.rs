@@ -57,6 +57,11 @@ pub(crate) fn build(
         entries: Vec::new(),
         mounted: Vec::new(),
     };
+    // About one atom on a line and a new text on every second, so that tables seldom grow.
+    let files = builder.sources.files();
+    let bytes: usize = files.map(|file| builder.sources.text(file).len()).sum();
+    builder.facts.reserve(bytes / 32);
+    builder.texts.reserve(bytes / 64);
     builder.project_facts();
     builder.components();
     builder.services();
