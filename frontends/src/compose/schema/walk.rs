@@ -96,7 +96,7 @@ impl<'t> Walker<'t, '_> {
                 continue;
             };
             // Nothing is said about what an extension holds.
-            if pair.key.starts_with("x-") && !node.properties.contains_key(&*pair.key) {
+            if pair.key.starts_with("x-") && !node.properties.contains_key(&pair.key) {
                 let free = self.schema.node(child);
                 if free.types == Types::ALL && free.one_of.is_empty() {
                     continue;
