@@ -1,5 +1,6 @@
 //! Hash algorithms and digests, as every part of attestation speaks of them.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
@@ -103,6 +104,20 @@ impl FromStr for HashAlg {
 
     fn from_str(s: &str) -> Result<Self, Self::Err> {
         HashAlg::from_name(s.as_bytes()).ok_or(ParseDigestError::UnknownAlgorithm)
+    }
+}
+
+impl schemars::JsonSchema for HashAlg {
+    fn schema_name() -> Cow<'static, str> {
+        "HashAlg".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "type": "string",
+            "description": "A hash algorithm that a bank of registers or a measurement may use.",
+            "enum": HashAlg::ALL.map(HashAlg::name),
+        })
     }
 }
 
@@ -229,6 +244,12 @@ impl FromStr for Digest {
         Digest::new(alg, &bytes).ok_or(ParseDigestError::Digits)
     }
 }
+
+crate::schema::text_schema!(
+    Digest,
+    "^(sha1:[0-9A-Fa-f]{40}|sha256:[0-9A-Fa-f]{64}|sha384:[0-9A-Fa-f]{96}|sha512:[0-9A-Fa-f]{128})$",
+    "A digest with its algorithm, such as `sha256:` and 64 hexadecimal digits; lower case in answers."
+);
 
 impl Serialize for Digest {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

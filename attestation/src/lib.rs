@@ -16,5 +16,6 @@ pub mod net;
 pub mod protocol;
 pub mod reference;
 pub mod registrar;
+mod schema;
 pub mod tpm;
 pub mod verifier;

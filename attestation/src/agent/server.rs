@@ -10,8 +10,10 @@ use axum::extract::{DefaultBodyLimit, Extension, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
@@ -19,9 +21,11 @@ use tokio::task::JoinHandle;
 use super::AgentError;
 use super::service::{Agent, Refusal};
 use crate::gate::Problem;
-use crate::gate::endpoint::{Body, Endpoint, endpoint, openapi, router};
+use crate::gate::endpoint::{Endpoint, endpoint, router};
+use crate::gate::openapi::{Body, json, openapi};
 use crate::net::tls::SharedServerConfig;
 use crate::net::{Peer, Role, serve};
+use crate::protocol::{Acknowledgement, Challenge, EvidenceRequest, Identity, Proof};
 
 /// No request to an agent is longer.
 const MAX_REQUEST: usize = 64 * 1024;
@@ -66,10 +70,11 @@ struct Shared {
     tls: SharedServerConfig,
 }
 
-/// A new certificate.
-#[derive(Deserialize)]
+/// A new certificate of an agent.
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct NewCertificate {
+    /// The certificate, for the key the agent has already, in PEM.
     certificate: String,
 }
 
@@ -194,26 +199,27 @@ fn endpoints() -> Vec<Endpoint<Shared>> {
     const VERIFIER: &[Role] = &[Role::Verifier];
     vec![
         endpoint!("GET" IDENTITY, HANDLER, "Who the worker is: keys, certificates, request for its own.",
-            Body::None => Body::Json("the identity"), get(identity)),
+            Body::None => json::<Identity>("the identity"), get(identity)),
         endpoint!("POST" CHALLENGE, HANDLER, "Proves that its keys are in one TPM; quotes the boot.",
-            Body::Json("the challenge") => Body::Json("the proof"), post(challenge)),
+            json::<Challenge>("the challenge") => json::<Proof>("the proof"), post(challenge)),
         endpoint!("POST" ACKNOWLEDGE, HANDLER, "Ends a registration; the agent learns its verifier.",
-            Body::Json("the acknowledgement") => Body::None, post(acknowledge)),
+            json::<Acknowledgement>("the acknowledgement") => Body::None, post(acknowledge)),
         endpoint!("POST" CERTIFICATE, HANDLER, "Takes a new certificate for the agent's key.",
-            Body::Json("certificate (PEM)") => Body::None, post(certificate)),
+            json::<NewCertificate>("certificate (PEM)") => Body::None, post(certificate)),
         endpoint!("POST" EVIDENCE, VERIFIER, "Evidence, for the verifier it was registered with alone.",
-            Body::Json("the request with its nonce")
+            json::<EvidenceRequest>("the request with its nonce")
                 => Body::Bytes(EVIDENCE_TYPE, "claims, quote and log"),
             post(evidence)),
         endpoint!("GET" HEALTH, &[], "Whether the agent is alive.",
             Body::None => Body::Text("ok"), get(|| async { "ok\n" })),
         endpoint!("GET" OPENAPI, &[], "This document.",
-            Body::None => Body::Json("an OpenAPI 3.1 document"), get(described)),
+            Body::None => json::<Map<String, Value>>("an OpenAPI 3.1 document"), get(|| async { Json(document()) })),
     ]
 }
 
-async fn described() -> Json<serde_json::Value> {
-    Json(openapi("Locus agent", &endpoints()))
+/// The OpenAPI document of an agent.
+pub fn document() -> Value {
+    openapi("Locus agent", &endpoints())
 }
 
 /// Starts to serve an agent.

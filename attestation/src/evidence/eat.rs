@@ -1,5 +1,6 @@
 //! Evidence: EAT claims, the quote that binds them, and the piece of log that explains it.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -45,7 +46,7 @@ pub struct EvidenceClaims {
 }
 
 /// A pod, by the identifier that nobody can choose and the names that people know it by.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PodClaim {
     /// Its unique identifier.

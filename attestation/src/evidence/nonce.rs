@@ -48,6 +48,13 @@ impl fmt::Debug for Nonce {
     }
 }
 
+crate::schema::text_schema!(
+    Nonce,
+    "^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$",
+    "32 random bytes in base64url without padding (RFC 4648, section 5).",
+    "contentEncoding": "base64url"
+);
+
 impl Serialize for Nonce {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)

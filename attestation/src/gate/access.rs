@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use hyper::Method;
 use percent_encoding::{NON_ALPHANUMERIC, PercentEncode, utf8_percent_encode};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -17,7 +18,7 @@ use crate::tpm::Endorsement;
 use crate::verifier::PodStatus;
 
 /// A registered worker, as the registrar keeps it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WorkerRecord {
     /// Its identifier.
@@ -26,23 +27,26 @@ pub struct WorkerRecord {
     pub name: String,
     /// Its operating system.
     pub os: String,
-    /// Where its agent listens.
+    /// Where its agent listens: host and port.
     pub address: String,
-    /// Its attestation key's public area.
+    /// Its attestation key's public area (`TPMT_PUBLIC`).
     #[serde(with = "crate::tpm::base64_bytes")]
+    #[schemars(with = "crate::tpm::Base64")]
     pub ak_public: Vec<u8>,
-    /// Its endorsement key's public area.
+    /// Its endorsement key's public area (`TPMT_PUBLIC`).
     #[serde(with = "crate::tpm::base64_bytes")]
+    #[schemars(with = "crate::tpm::Base64")]
     pub ek_public: Vec<u8>,
-    /// Its endorsement key's certificate.
+    /// Its endorsement key's certificate, in DER.
     #[serde(with = "crate::tpm::base64_bytes")]
+    #[schemars(with = "crate::tpm::Base64")]
     pub ek_certificate: Vec<u8>,
     /// The digest of the public key of its TLS certificates.
     pub tls_key: String,
 }
 
 /// A tenant, as the registrar keeps it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TenantRecord {
     /// Its identifier.
@@ -191,14 +195,14 @@ pub enum VerifierAccess {
 }
 
 /// A worker to be taken in by the verifier.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Admission {
     /// Its identifier.
     pub id: Uuid,
     /// Its name.
     pub name: String,
-    /// Where its agent listens.
+    /// Where its agent listens: host and port.
     pub address: String,
 }
 

@@ -4,6 +4,7 @@ pub mod access;
 pub mod args;
 pub mod endpoint;
 pub mod metrics;
+pub mod openapi;
 pub mod pods;
 pub mod problem;
 pub mod registrar;

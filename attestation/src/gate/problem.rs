@@ -5,7 +5,8 @@ use axum::extract::rejection::JsonRejection;
 use axum::extract::{FromRequest, Request};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::net::{ClientError, PkiError};
 use crate::protocol::{AttestationError, Effect, RegistrationError};
@@ -54,15 +55,35 @@ impl Problem {
     }
 }
 
+/// Why a request had no success (RFC 9457).
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Problem")]
+#[schemars(extend("required" = ["type", "status", "title", "detail", "effect"]))]
+pub(super) struct ProblemBody {
+    /// Always `about:blank`: the status says what kind of problem it is.
+    #[serde(rename = "type")]
+    #[schemars(extend("const" = "about:blank"))]
+    kind: &'static str,
+    /// The status code of the answer.
+    #[schemars(range(min = 400, max = 599))]
+    status: u16,
+    /// The status in words.
+    title: &'static str,
+    /// What is wrong, in words.
+    detail: String,
+    /// What follows for worker or pod; null if nothing does.
+    effect: Option<Effect>,
+}
+
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        let body = json!({
-            "type": "about:blank",
-            "status": self.status.as_u16(),
-            "title": self.status.canonical_reason().unwrap_or("error"),
-            "detail": self.detail,
-            "effect": self.effect,
-        });
+        let body = ProblemBody {
+            kind: "about:blank",
+            status: self.status.as_u16(),
+            title: self.status.canonical_reason().unwrap_or("error"),
+            detail: self.detail,
+            effect: self.effect,
+        };
         let mut response = (self.status, Json(body)).into_response();
         response.headers_mut().insert(
             axum::http::header::CONTENT_TYPE,

@@ -12,8 +12,9 @@ use tokio::task::{JoinHandle, JoinSet};
 
 use super::GateError;
 use super::access::{References, Registrar, VerifierAccess};
-use super::endpoint::{openapi, router};
+use super::endpoint::router;
 use super::metrics::Metrics;
+use super::openapi::openapi;
 use super::pods::PodHandler;
 use super::registrar::LocalRegistrar;
 use super::routes::{self, Gate};
@@ -207,22 +208,7 @@ pub async fn start(
         None
     };
 
-    let mut endpoints = routes::common();
-    if has(Role::Registrar) {
-        endpoints.extend(routes::registrar());
-    }
-    if has(Role::Reference) {
-        endpoints.extend(routes::reference());
-    }
-    if has(Role::Verifier) {
-        endpoints.extend(routes::verifier());
-    }
-    if has(Role::WorkerHandler) {
-        endpoints.extend(routes::worker_handler());
-    }
-    if has(Role::PodHandler) {
-        endpoints.extend(routes::pod_handler());
-    }
+    let endpoints = routes::endpoints(&config.roles);
     let document = openapi("Locus gate", &endpoints);
     let gate = Arc::new(Gate {
         registrar: local_registrar,

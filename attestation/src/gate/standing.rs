@@ -5,9 +5,10 @@ use super::verify::Verifier;
 use crate::clock::Timestamp;
 use crate::ima::PodUid;
 use crate::verifier::{PodStatus, Trust, WorkerStatus};
+use schemars::JsonSchema;
 
 /// What came of attesting a worker with all its pods.
-#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize, JsonSchema)]
 pub struct WorkerReport {
     /// The worker.
     pub worker: WorkerStatus,

@@ -8,6 +8,7 @@ use getrandom::SysRng;
 use getrandom::rand_core::UnwrapErr;
 use hyper::Method;
 use rustls::ClientConfig;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -53,17 +54,17 @@ pub struct WorkerHandler {
 }
 
 /// A worker that joined and is to be registered.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Joined {
     /// Its host name.
     pub name: String,
-    /// Where its agent listens.
+    /// Where its agent listens: host and port.
     pub address: String,
 }
 
 /// A worker that was registered.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct RegisteredWorker {
     /// Its identifier.
     pub id: Uuid,

@@ -143,6 +143,19 @@ as_text!(
     "a container's identifier has 64 hexadecimal digits"
 );
 
+crate::schema::text_schema!(
+    PodUid,
+    "^([0-9a-f]{32}|[0-9a-f]{8}([_-][0-9a-f]{4}){3}[_-][0-9a-f]{12})$",
+    "The unique identifier of a pod: a UUID, or the 32 digits of the hash that stands for it in static \
+     pods. Lower case; dashes may be written as underscores, and answers have dashes."
+);
+crate::schema::text_schema!(
+    ContainerId,
+    "^([^:]*://)?[0-9a-f]{64}$",
+    "The identifier that a container runtime gives a container: 64 lower-case hexadecimal digits. A \
+     scheme such as `containerd://` may come before them, and is not in answers."
+);
+
 /// Whose control group a path names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CgroupOwner<'a> {

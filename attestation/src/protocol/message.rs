@@ -1,6 +1,7 @@
 //! The messages of worker registration, and what binds them to each other.
 
 use hmac::{Hmac, KeyInit, Mac};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::Sha256;
 use subtle::ConstantTimeEq;
@@ -16,7 +17,7 @@ pub const SECRET_SIZE: usize = 32;
 pub const NONCE_SIZE: usize = 32;
 
 /// Who a worker says it is (step 2).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Identity {
     /// The worker's identifier, made at its first start.
@@ -31,48 +32,53 @@ pub struct Identity {
     pub endorsement: Endorsement,
     /// The attestation key's public area (`TPMT_PUBLIC`).
     #[serde(with = "crate::tpm::base64_bytes")]
+    #[schemars(with = "crate::tpm::Base64")]
     pub ak_public: Vec<u8>,
     /// The attestation key's name.
     #[serde(with = "crate::tpm::base64_bytes")]
+    #[schemars(with = "crate::tpm::Base64")]
     pub ak_name: Vec<u8>,
     /// A request (PKCS #10, DER) for the certificate that will be bound to the attestation key.
     #[serde(with = "crate::tpm::base64_bytes")]
+    #[schemars(with = "crate::tpm::Base64")]
     pub certificate_request: Vec<u8>,
 }
 
 /// The challenge that only the TPM of the endorsement key can answer (step 5).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Challenge {
-    /// This registration.
+    /// Which registration this belongs to.
     pub session: Uuid,
     /// The secret, for the eyes of the TPM.
     pub credential: Credential,
     /// What the quote has to answer; apart from the secret, which no quote may show.
     #[serde(with = "crate::tpm::base64_bytes")]
+    #[schemars(with = "crate::tpm::Base64")]
     pub nonce: Vec<u8>,
     /// The registers to quote.
     pub selection: PcrSelection,
 }
 
 /// The answer to a challenge (step 6).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Proof {
-    /// This registration.
+    /// Which registration this belongs to.
     pub session: Uuid,
     /// Knowledge of the secret, over everything the worker claimed.
     #[serde(with = "crate::tpm::base64_bytes")]
+    #[schemars(with = "crate::tpm::Base64")]
     pub mac: Vec<u8>,
     /// The quote of the boot registers.
     pub quote: Quote,
 }
 
 /// The end of a registration (step 9).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Acknowledgement {
-    /// This registration.
+    /// Which registration this belongs to.
     pub session: Uuid,
     /// The digest of the verifier's public key, the only one the agent will answer.
     pub verifier_key: String,
@@ -80,11 +86,12 @@ pub struct Acknowledgement {
     pub certificate: String,
     /// Knowledge of the secret: whoever acknowledges is who challenged.
     #[serde(with = "crate::tpm::base64_bytes")]
+    #[schemars(with = "crate::tpm::Base64")]
     pub mac: Vec<u8>,
 }
 
 /// What the verifier asks of an agent (pod attestation, step 2).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EvidenceRequest {
     /// What the answer must contain.

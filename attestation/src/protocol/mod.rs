@@ -15,10 +15,11 @@ pub use enrolment::{Enrolment, EnrolmentError};
 pub use message::{Acknowledgement, Challenge, EvidenceRequest, Identity, Proof};
 pub use registration::{Registration, RegistrationError};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What follows from the end of a protocol for the worker and the pod.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Effect {
     /// Everything was proven.

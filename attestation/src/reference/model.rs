@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::digest::Digest;
@@ -78,6 +79,12 @@ impl From<&str> for PathText {
     }
 }
 
+crate::schema::text_schema!(
+    PathText,
+    r"^([^\\]|\\\\|\\x[0-9A-Fa-f]{2})*$",
+    "A path. A backslash is doubled, and a byte that is not part of UTF-8 text is written `\\xNN`."
+);
+
 impl Serialize for PathText {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
@@ -100,7 +107,7 @@ pub fn measured_path(path: &[u8]) -> Vec<u8> {
 }
 
 /// An operating system that workers may boot.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OsReference {
     /// Accepted boot aggregates, of any bank.
@@ -108,7 +115,7 @@ pub struct OsReference {
 }
 
 /// An image that containers may be made from.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ImageReference {
     /// The digests it is known by: of its manifest, of its configuration, of an index that names it.
@@ -121,7 +128,7 @@ pub struct ImageReference {
 }
 
 /// A container runtime with everything it depends on.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RuntimeReference {
     /// Its files, the executable itself among them.
@@ -129,7 +136,7 @@ pub struct RuntimeReference {
 }
 
 /// A root file system of workers: needed where a log does not tell hosts from pods.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HostReference {
     /// Its files.
@@ -137,8 +144,10 @@ pub struct HostReference {
 }
 
 /// All reference values, by name.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+// What is read from a file may lack some; an answer has all of them.
+#[schemars(extend("required" = ["os", "images", "runtimes", "hosts"]))]
 pub struct ReferenceValues {
     /// Operating systems.
     #[serde(default)]

@@ -3,23 +3,24 @@
 //! The endpoints are those of the source document with their actions in the method instead of the path. A
 //! request that fails has a status of its own, never a success with an error inside.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::record::{CaKind, RegistrarError};
 use super::store::Registrar;
 
-/// Enrols a tenant.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// A tenant to be enrolled.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CreateTenant {
     /// Its name.
     pub name: String,
-    /// Its public key: P-256, PEM.
+    /// Its public key (P-256), in PEM.
     pub public_key: String,
 }
 
-/// Adds a manufacturer.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// A manufacturer of TPMs to be added.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CreateManufacturer {
     /// The TCG's identifier, such as `id:49465800`.
@@ -28,21 +29,21 @@ pub struct CreateManufacturer {
     pub name: String,
 }
 
-/// Adds a certificate.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// Certificates of a manufacturer to be added.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AddCertificate {
-    /// What it is.
+    /// Whether they are roots.
     pub kind: CaKind,
-    /// The certificate, PEM.
+    /// One certificate or more, in PEM.
     pub certificate: String,
 }
 
-/// Adds a revocation list.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// A revocation list of a manufacturer to be added.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AddRevocationList {
-    /// The list, PEM.
+    /// The list, in PEM.
     pub revocation_list: String,
 }
 

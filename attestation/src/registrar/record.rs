@@ -1,6 +1,7 @@
 //! What the registrar keeps, and why it may not.
 
 use p256::ecdsa::VerifyingKey;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -111,7 +112,7 @@ pub struct NewWorker {
 }
 
 /// A manufacturer of TPMs.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Manufacturer {
     /// The TCG's identifier, such as `id:49465800`.
     pub id: String,
@@ -120,7 +121,7 @@ pub struct Manufacturer {
 }
 
 /// What a certificate of a manufacturer is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum CaKind {
     /// Trusted by itself.
@@ -130,12 +131,13 @@ pub enum CaKind {
 }
 
 /// A stored certificate of a manufacturer.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StoredCertificate {
     /// Its digest.
+    #[schemars(with = "crate::digest::Digest")]
     pub digest: String,
     /// The manufacturer it belongs to.
     pub manufacturer: String,
-    /// What it is.
+    /// Whether it is a root.
     pub kind: CaKind,
 }

@@ -4,6 +4,7 @@
 use getrandom::rand_core::CryptoRng;
 use p256::elliptic_curve::Generate;
 use rsa::{BoxedUint, Oaep, RsaPublicKey};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha1::Sha1;
 use sha2::{Sha256, Sha384, Sha512};
@@ -22,13 +23,15 @@ pub(super) const STORAGE: &str = "STORAGE";
 pub(super) const INTEGRITY: &str = "INTEGRITY";
 
 /// The two parts of a credential, as `TPM2_ActivateCredential` takes them, without outer lengths.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Credential {
     /// The authenticated, encrypted secret (`TPM2B_ID_OBJECT`).
     #[serde(with = "super::base64_bytes")]
+    #[schemars(with = "super::Base64")]
     pub id_object: Vec<u8>,
     /// The seed, encrypted to the endorsement key (`TPM2B_ENCRYPTED_SECRET`).
     #[serde(with = "super::base64_bytes")]
+    #[schemars(with = "super::Base64")]
     pub encrypted_seed: Vec<u8>,
 }
 

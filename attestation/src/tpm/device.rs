@@ -1,5 +1,6 @@
 //! What an agent asks of a TPM, whichever it is.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
@@ -14,7 +15,7 @@ use super::wire::StructureError;
 pub const QUOTE_ATTEMPTS: u32 = 5;
 
 /// An endorsement key template of the TCG's profile.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum EkKind {
     /// RSA 2048 with SHA-256 (L-1).
@@ -50,18 +51,21 @@ pub enum AkKind {
 }
 
 /// An endorsement key and what vouches for it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Endorsement {
     /// The template.
     pub kind: EkKind,
     /// The public area (`TPMT_PUBLIC`).
     #[serde(with = "super::base64_bytes")]
+    #[schemars(with = "super::Base64")]
     pub public: Vec<u8>,
     /// The manufacturer's certificate in DER, without the padding of its storage.
     #[serde(with = "super::base64_bytes")]
+    #[schemars(with = "super::Base64")]
     pub certificate: Vec<u8>,
     /// Intermediate certificates that the TPM itself stores, in DER.
     #[serde(with = "super::base64_list")]
+    #[schemars(with = "Vec<super::Base64>")]
     pub chain: Vec<Vec<u8>>,
 }
 
@@ -86,7 +90,7 @@ impl AkBlob {
 }
 
 /// What a TPM says about itself.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Properties {
     /// The manufacturer's four letters.
     pub manufacturer: String,

@@ -29,6 +29,15 @@ pub use quote::{Quote, QuoteError, VerifiedQuote, verify_quote};
 pub use signature::Signature;
 pub use wire::StructureError;
 
+/// What [`base64_bytes`] reads and writes, for schemas.
+pub(crate) struct Base64;
+crate::schema::text_schema!(
+    Base64,
+    "^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)?$",
+    "Bytes in base64 with padding (RFC 4648, section 4).",
+    "contentEncoding": "base64"
+);
+
 /// Bytes as base64 text in JSON.
 pub(crate) mod base64_bytes {
     use base64::Engine as _;

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::wire::{Reader, StructureError, Writer};
@@ -20,16 +21,16 @@ pub const IMA_PCR: u8 = 10;
 pub const BOOT_PCRS: [u8; 10] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
 
 /// One bank and the PCRs chosen from it.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct BankSelection {
-    /// The bank.
+    /// The bank, by its algorithm.
     pub bank: HashAlg,
-    /// The PCRs.
+    /// The numbers of the PCRs, below 24.
     pub pcrs: BTreeSet<u8>,
 }
 
 /// The PCRs that a quote covers (`TPML_PCR_SELECTION`), in the order in which they are digested.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct PcrSelection(Vec<BankSelection>);
 
@@ -111,7 +112,7 @@ impl PcrSelection {
 }
 
 /// PCR values by bank and register.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct PcrValues(BTreeMap<HashAlg, BTreeMap<u8, Digest>>);
 

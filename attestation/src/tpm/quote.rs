@@ -1,5 +1,6 @@
 //! Verification of a quote: everything that must agree before a PCR value is believed.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::attest::{ClockInfo, QuoteAttest};
@@ -10,13 +11,15 @@ use super::wire::StructureError;
 use crate::digest::HashAlg;
 
 /// A quote as an agent sends it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Quote {
     /// What was signed (`TPMS_ATTEST`).
     #[serde(with = "super::base64_bytes")]
+    #[schemars(with = "super::Base64")]
     pub attest: Vec<u8>,
     /// The signature (`TPMT_SIGNATURE`).
     #[serde(with = "super::base64_bytes")]
+    #[schemars(with = "super::Base64")]
     pub signature: Vec<u8>,
     /// The values of the quoted registers, read apart from the quote.
     pub pcrs: PcrValues,

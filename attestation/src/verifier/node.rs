@@ -1,5 +1,6 @@
 //! What the verifier knows of a worker and its pods.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -26,7 +27,7 @@ pub struct Worker {
 }
 
 /// One container of a pod, of any kind: init, regular, sidecar, ephemeral.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PodContainer {
     /// Its name.
@@ -41,7 +42,7 @@ pub struct PodContainer {
 }
 
 /// A pod.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Pod {
     /// Its identifier.
@@ -50,9 +51,9 @@ pub struct Pod {
     pub namespace: String,
     /// Its name.
     pub name: String,
-    /// Its owner.
+    /// The tenant that owns it.
     pub tenant: Uuid,
-    /// The worker it runs on.
+    /// The host name of the worker it runs on.
     pub worker: String,
     /// All its containers.
     pub containers: Vec<PodContainer>,

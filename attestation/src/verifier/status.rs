@@ -1,5 +1,6 @@
 //! What the verifier thinks of workers and pods.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -9,7 +10,9 @@ use crate::clock::Timestamp;
 use crate::ima::PodUid;
 
 /// Whether something is trusted. Nothing is, until it was proven.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Trust {
     /// Not proven yet.
@@ -42,30 +45,30 @@ impl Trust {
 }
 
 /// A worker as the verifier sees it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WorkerStatus {
     /// Its identifier.
     pub id: Uuid,
     /// Its name.
     pub name: String,
-    /// Where its agent listens.
+    /// Where its agent listens: host and port.
     pub address: String,
     /// Whether it is trusted.
     pub trust: Trust,
-    /// Why.
+    /// Why, in words.
     pub reason: String,
     /// When that was decided.
     pub checked: Timestamp,
 }
 
 /// A pod as the verifier sees it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PodStatus {
     /// The pod.
     pub pod: Pod,
     /// Whether it is trusted.
     pub trust: Trust,
-    /// Why.
+    /// Why, in words.
     pub reason: String,
     /// When that was decided.
     pub checked: Timestamp,

@@ -1,24 +1,23 @@
 //! The endpoints of the worker handler and of the pod handler.
 
-use std::sync::Arc;
-
 use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::routing::{delete, get, post};
 
-use super::super::endpoint::{Body, Endpoint, endpoint};
+use super::super::endpoint::{Endpoint, endpoint};
+use super::super::openapi::{Body, json};
 use super::super::problem::{JsonBody, Problem};
 use super::super::workers::{Joined, RegisteredWorker};
-use super::{Answer, Done, Gate, OPERATOR, Shared, TENANT, running, uid};
+use super::{Answer, Done, OPERATOR, Shared, TENANT, Table, running, uid};
 use crate::evidence::request::{Request, SignatureHeaders};
 use crate::verifier::PodStatus;
 
 /// The worker handler.
-pub fn worker_handler() -> Vec<Endpoint<Arc<Gate>>> {
+pub(super) fn worker_handler() -> Table {
     vec![
         endpoint!("POST" "/v1/registrations", OPERATOR, "Registers a worker that joined.",
-            Body::Json("name and address") => Body::Json("id and name"), post(register)),
+            json::<Joined>("name and address") => json::<RegisteredWorker>("id and name"), post(register)),
         endpoint!("POST" "/v1/registrations/{name}/rotate", OPERATOR,
             "Gives a registered agent a new certificate for the same keys.",
             Body::None => Body::None, post(rotate)),
@@ -28,14 +27,14 @@ pub fn worker_handler() -> Vec<Endpoint<Arc<Gate>>> {
 }
 
 /// The pod handler. Its requests carry a signature of the tenant (RFC 9421) besides.
-pub fn pod_handler() -> Vec<Endpoint<Arc<Gate>>> {
+pub(super) fn pod_handler() -> Table {
     vec![
         endpoint!("POST" "/v1/tenants/{tenant}/pods/{uid}/attest", TENANT,
             "Attests a tenant's own pod; signed by the tenant.",
-            Body::None => Body::Json("the pod and the trust in it"), post(tenant_attest)),
+            Body::None => json::<PodStatus>("the pod and the trust in it"), post(tenant_attest)),
         endpoint!("GET" "/v1/tenants/{tenant}/pods/{uid}", TENANT,
             "A tenant's own pod and the trust in it; signed by the tenant.",
-            Body::None => Body::Json("the pod and the trust in it"), get(tenant_status)),
+            Body::None => json::<PodStatus>("the pod and the trust in it"), get(tenant_status)),
     ]
 }
 

@@ -5,10 +5,10 @@ mod reference;
 mod registrar;
 mod verifier;
 
-pub use handlers::{pod_handler, worker_handler};
-pub use reference::reference;
-pub use registrar::registrar;
-pub use verifier::verifier;
+use handlers::{pod_handler, worker_handler};
+use reference::reference;
+use registrar::registrar;
+use verifier::verifier;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -19,9 +19,11 @@ use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::get;
+use serde_json::{Map, Value};
 
-use super::endpoint::{Body, Endpoint, endpoint};
+use super::endpoint::{Endpoint, endpoint};
 use super::metrics::Metrics;
+use super::openapi::{Body, json};
 use super::pods::PodHandler;
 use super::problem::Problem;
 use super::registrar::LocalRegistrar;
@@ -55,12 +57,13 @@ pub struct Gate {
     /// The time.
     pub clock: Arc<dyn Clock>,
     /// The OpenAPI document.
-    pub document: serde_json::Value,
+    pub document: Value,
 }
 
 type Shared = State<Arc<Gate>>;
 type Answer<T> = Result<Json<T>, Problem>;
 type Done = Result<StatusCode, Problem>;
+type Table = Vec<Endpoint<Arc<Gate>>>;
 
 fn running<T>(component: Option<&T>) -> Result<&T, Problem> {
     component.ok_or_else(|| Problem::not_found("this component runs elsewhere"))
@@ -78,8 +81,23 @@ const READ_VALUES: &[Role] = &[Role::Operator, Role::Verifier, Role::WorkerHandl
 const ASK_VERIFIER: &[Role] = &[Role::Operator, Role::PodHandler];
 const TENANT: &[Role] = &[Role::Tenant];
 
+/// The endpoints of a process with some components.
+pub fn endpoints(roles: &[Role]) -> Table {
+    let tables: [(Role, fn() -> Table); 5] = [
+        (Role::Registrar, registrar),
+        (Role::Reference, reference),
+        (Role::Verifier, verifier),
+        (Role::WorkerHandler, worker_handler),
+        (Role::PodHandler, pod_handler),
+    ];
+    let here = tables.iter().filter(|(role, _)| roles.contains(role));
+    let mut endpoints = common();
+    endpoints.extend(here.flat_map(|(_, table)| table()));
+    endpoints
+}
+
 /// What every process has: health, metrics, and this document.
-pub fn common() -> Vec<Endpoint<Arc<Gate>>> {
+fn common() -> Table {
     vec![
         endpoint!("GET" "/healthz", &[], "Whether the process is alive.",
             Body::None => Body::Text("ok"), get(|| async { "ok\n" })),
@@ -88,7 +106,7 @@ pub fn common() -> Vec<Endpoint<Arc<Gate>>> {
         endpoint!("GET" "/metrics", OPERATOR, "Counters and timings for Prometheus.",
             Body::None => Body::Text("metrics"), get(metrics)),
         endpoint!("GET" "/openapi.json", &[], "This document.",
-            Body::None => Body::Json("an OpenAPI 3.1 document"), get(document)),
+            Body::None => json::<Map<String, Value>>("an OpenAPI 3.1 document"), get(document)),
     ]
 }
 
@@ -130,6 +148,6 @@ async fn metrics(State(gate): Shared) -> Result<Response, Problem> {
     Ok(([(header::CONTENT_TYPE, kind)], text).into_response())
 }
 
-async fn document(State(gate): Shared) -> Json<serde_json::Value> {
+async fn document(State(gate): Shared) -> Json<Value> {
     Json(gate.document.clone())
 }

@@ -1,15 +1,14 @@
 //! The endpoints of the reference values.
 
-use std::sync::Arc;
-
 use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::routing::{delete, get, post, put};
 
-use super::super::endpoint::{Body, Endpoint, endpoint};
+use super::super::endpoint::{Endpoint, endpoint};
+use super::super::openapi::{Body, json};
 use super::super::problem::{JsonBody, Problem};
-use super::{Answer, Done, Gate, OPERATOR, READ_VALUES, Shared, running};
+use super::{Answer, Done, Gate, OPERATOR, READ_VALUES, Shared, Table, running};
 use crate::evidence::jws::{TrustedKeys, public_key_or_certificate};
 use crate::reference::{
     FileSet, HostReference, ImageReference, ImportError, Kind, OsReference, PathText,
@@ -17,13 +16,13 @@ use crate::reference::{
 };
 
 /// The reference values.
-pub fn reference() -> Vec<Endpoint<Arc<Gate>>> {
+pub(super) fn reference() -> Table {
     vec![
         endpoint!("GET" "/v1/reference", READ_VALUES, "All reference values.",
-            Body::None => Body::Json("operating systems, images, runtimes and hosts"), get(values)),
+            Body::None => json::<ReferenceValues>("operating systems, images, runtimes and hosts"), get(values)),
         endpoint!("GET" "/v1/reference/generation", READ_VALUES,
             "A number that changes with every change of the values.",
-            Body::None => Body::Json("the number"), get(generation)),
+            Body::None => json::<u64>("the number"), get(generation)),
         endpoint!("GET" "/v1/reference/export", OPERATOR,
             "All reference values, signed with this component's key.",
             Body::None => Body::Text("a signed token (JWS)"), get(signed_values)),
@@ -33,10 +32,10 @@ pub fn reference() -> Vec<Endpoint<Arc<Gate>>> {
             Body::Text("a signed token (JWS)") => Body::None, post(import_values)),
         endpoint!("PUT" "/v1/reference/os/{name}", OPERATOR,
             "Sets the accepted boot aggregates of an operating system.",
-            Body::Json("boot_aggregates") => Body::None, put(put_os)),
+            json::<OsReference>("boot_aggregates") => Body::None, put(put_os)),
         endpoint!("PUT" "/v1/reference/images/{name}", OPERATOR,
             "Sets digests and files of an image.",
-            Body::Json("digests and files") => Body::None, put(put_image)),
+            json::<ImageReference>("digests and files") => Body::None, put(put_image)),
         endpoint!("DELETE" "/v1/reference/os/{name}", OPERATOR, "Removes an operating system.",
             Body::None => Body::None, delete(remove_os)),
         endpoint!("DELETE" "/v1/reference/images/{name}", OPERATOR, "Removes an image.",
@@ -48,16 +47,16 @@ pub fn reference() -> Vec<Endpoint<Arc<Gate>>> {
             Body::None => Body::None, delete(remove_host)),
         endpoint!("POST" "/v1/reference/images/{name}/files", OPERATOR,
             "Adds files to an image.",
-            Body::Json("files with their digests") => Body::None, post(add_files)),
+            json::<FileSet>("files with their digests") => Body::None, post(add_files)),
         endpoint!("DELETE" "/v1/reference/images/{name}/files", OPERATOR,
             "Removes files of an image.",
-            Body::Json("a list of paths") => Body::None, delete(remove_files)),
+            json::<Vec<PathText>>("a list of paths") => Body::None, delete(remove_files)),
         endpoint!("PUT" "/v1/reference/runtimes/{name}", OPERATOR,
             "Sets the files of a container runtime.",
-            Body::Json("files") => Body::None, put(put_runtime)),
+            json::<RuntimeReference>("files") => Body::None, put(put_runtime)),
         endpoint!("PUT" "/v1/reference/hosts/{name}", OPERATOR,
             "Sets the files of a worker's root file system.",
-            Body::Json("files") => Body::None, put(put_host)),
+            json::<HostReference>("files") => Body::None, put(put_host)),
     ]
 }
 

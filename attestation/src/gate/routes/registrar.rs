@@ -1,65 +1,65 @@
 //! The registrar's endpoints.
 
-use std::sync::Arc;
-
 use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::routing::{delete, get, post};
 
 use super::super::access::{TenantRecord, WorkerRecord};
-use super::super::endpoint::{Body, Endpoint, endpoint};
+use super::super::endpoint::{Endpoint, endpoint};
+use super::super::openapi::{Body, json};
 use super::super::problem::JsonBody;
-use super::{Answer, Done, Gate, HANDLER, OPERATOR, READ_TENANTS, READ_WORKERS, Shared, running};
+use super::{Answer, Done, HANDLER, OPERATOR, READ_TENANTS, READ_WORKERS, Shared, Table, running};
+use crate::digest::Digest;
 use crate::registrar::api::{AddCertificate, AddRevocationList, CreateManufacturer, CreateTenant};
 use crate::registrar::{Manufacturer, StoredCertificate};
 use crate::tpm::Endorsement;
 
 /// The registrar.
-pub fn registrar() -> Vec<Endpoint<Arc<Gate>>> {
+pub(super) fn registrar() -> Table {
     vec![
         endpoint!("POST" "/v1/tenants", OPERATOR, "Enrols a tenant with its public key.",
-            Body::Json("name and public_key (P-256, PEM)") => Body::Json("the tenant"),
+            json::<CreateTenant>("name and public_key (P-256, PEM)") => json::<TenantRecord>("the tenant"),
             post(create_tenant)),
         endpoint!("GET" "/v1/tenants", READ_TENANTS, "All tenants.",
-            Body::None => Body::Json("a list of tenants"), get(tenants)),
+            Body::None => json::<Vec<TenantRecord>>("a list of tenants"), get(tenants)),
         endpoint!("GET" "/v1/tenants/{name}", READ_TENANTS, "A tenant.",
-            Body::None => Body::Json("the tenant"), get(tenant)),
+            Body::None => json::<TenantRecord>("the tenant"), get(tenant)),
         endpoint!("DELETE" "/v1/tenants/{name}", OPERATOR, "Removes a tenant.",
             Body::None => Body::None, delete(remove_tenant)),
         endpoint!("POST" "/v1/workers", HANDLER, "Stores a worker that proved itself.",
-            Body::Json("the worker's record") => Body::None, post(store_worker)),
+            json::<WorkerRecord>("the worker's record") => Body::None, post(store_worker)),
         endpoint!("GET" "/v1/workers", READ_WORKERS, "All registered workers.",
-            Body::None => Body::Json("a list of the workers' records"), get(workers)),
+            Body::None => json::<Vec<WorkerRecord>>("a list of the workers' records"), get(workers)),
         endpoint!("GET" "/v1/workers/{name}", READ_WORKERS, "A registered worker.",
-            Body::None => Body::Json("the worker's record"), get(worker)),
+            Body::None => json::<WorkerRecord>("the worker's record"), get(worker)),
         endpoint!("DELETE" "/v1/workers/{name}", HANDLER, "Removes a worker.",
             Body::None => Body::None, delete(remove_worker)),
         endpoint!("POST" "/v1/endorsement-keys/validate", HANDLER,
             "Validates an endorsement key up to a manufacturer's root.",
-            Body::Json("the endorsement key with certificate and chain") => Body::None,
+            json::<Endorsement>("the endorsement key with certificate and chain") => Body::None,
             post(validate)),
         endpoint!("POST" "/v1/manufacturers", OPERATOR, "Adds a manufacturer of TPMs.",
-            Body::Json("id (such as id:49465800) and name") => Body::Json("the manufacturer"),
+            json::<CreateManufacturer>("id (such as id:49465800) and name") => json::<Manufacturer>("the manufacturer"),
             post(add_manufacturer)),
         endpoint!("GET" "/v1/manufacturers", OPERATOR, "All manufacturers.",
-            Body::None => Body::Json("a list of manufacturers"), get(manufacturers)),
+            Body::None => json::<Vec<Manufacturer>>("a list of manufacturers"), get(manufacturers)),
         endpoint!("DELETE" "/v1/manufacturers/{id}", OPERATOR,
             "Removes a manufacturer and its certificates.",
             Body::None => Body::None, delete(remove_manufacturer)),
         endpoint!("POST" "/v1/manufacturers/{id}/certificates", OPERATOR,
             "Adds a root or intermediate certificate.",
-            Body::Json("kind (root or intermediate) and certificate (PEM)") => Body::Json("how many"),
+            json::<AddCertificate>("kind (root or intermediate) and certificate (PEM)") => json::<usize>("how many were new"),
             post(add_certificate)),
         endpoint!("GET" "/v1/manufacturers/{id}/certificates", OPERATOR,
             "The certificates of a manufacturer.",
-            Body::None => Body::Json("a list of digests with their kinds"), get(certificates)),
+            Body::None => json::<Vec<StoredCertificate>>("a list of digests with their kinds"), get(certificates)),
         endpoint!("DELETE" "/v1/certificates/{digest}", OPERATOR,
             "Removes a certificate of a manufacturer.",
             Body::None => Body::None, delete(remove_certificate)),
         endpoint!("POST" "/v1/manufacturers/{id}/revocation-lists", OPERATOR,
             "Adds a revocation list of a manufacturer.",
-            Body::Json("revocation_list (PEM)") => Body::Json("the digest it is known by"),
+            json::<AddRevocationList>("revocation_list (PEM)") => json::<Digest>("the digest it is known by"),
             post(add_revocation_list)),
         endpoint!("DELETE" "/v1/revocation-lists/{digest}", OPERATOR,
             "Removes a revocation list, when a newer one has taken its place.",

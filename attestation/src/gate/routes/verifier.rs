@@ -1,45 +1,44 @@
 //! The verifier's endpoints.
 
-use std::sync::Arc;
-
 use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::routing::{delete, get, post};
 
 use super::super::access::Admission;
-use super::super::endpoint::{Body, Endpoint, endpoint};
+use super::super::endpoint::{Endpoint, endpoint};
+use super::super::openapi::{Body, json};
 use super::super::problem::JsonBody;
 use super::super::standing::WorkerReport;
 use super::{
-    ASK_VERIFIER, Answer, Done, Gate, HANDLER, OPERATOR, READ_WORKERS, Shared, running, uid,
+    ASK_VERIFIER, Answer, Done, HANDLER, OPERATOR, READ_WORKERS, Shared, Table, running, uid,
 };
 use crate::verifier::{Pod, PodStatus, WorkerStatus};
 
 /// The verifier.
-pub fn verifier() -> Vec<Endpoint<Arc<Gate>>> {
+pub(super) fn verifier() -> Table {
     vec![
         endpoint!("POST" "/v1/verifier/workers", HANDLER, "Takes in a registered worker.",
-            Body::Json("id, name and address") => Body::None, post(admit)),
+            json::<Admission>("id, name and address") => Body::None, post(admit)),
         endpoint!("GET" "/v1/verifier/workers/{name}", READ_WORKERS,
             "A worker and its pods, with the trust in them.",
-            Body::None => Body::Json("worker and pods"), get(report)),
+            Body::None => json::<WorkerReport>("worker and pods"), get(report)),
         endpoint!("GET" "/v1/verifier/workers", READ_WORKERS,
             "All workers, with the trust in them.",
-            Body::None => Body::Json("a list of workers"), get(list_workers)),
+            Body::None => json::<Vec<WorkerStatus>>("a list of workers"), get(list_workers)),
         endpoint!("DELETE" "/v1/verifier/workers/{name}", HANDLER, "Forgets a worker and its pods.",
             Body::None => Body::None, delete(forget)),
         endpoint!("DELETE" "/v1/verifier/pods/{uid}", OPERATOR, "Forgets a pod that is gone.",
             Body::None => Body::None, delete(remove_pod)),
         endpoint!("POST" "/v1/verifier/workers/{name}/attest", OPERATOR,
             "Attests a worker with all its pods, with one quote.",
-            Body::None => Body::Json("worker and pods"), post(attest_worker)),
+            Body::None => json::<WorkerReport>("worker and pods"), post(attest_worker)),
         endpoint!("POST" "/v1/verifier/pods", OPERATOR, "Declares a pod with all its containers.",
-            Body::Json("the pod") => Body::Json("the pod and the trust in it"), post(declare)),
+            json::<Pod>("the pod") => json::<PodStatus>("the pod and the trust in it"), post(declare)),
         endpoint!("GET" "/v1/verifier/pods/{uid}", ASK_VERIFIER, "A pod and the trust in it.",
-            Body::None => Body::Json("the pod and the trust in it"), get(pod)),
+            Body::None => json::<PodStatus>("the pod and the trust in it"), get(pod)),
         endpoint!("POST" "/v1/verifier/pods/{uid}/attest", ASK_VERIFIER, "Attests a pod.",
-            Body::None => Body::Json("the pod and the trust in it"), post(attest_pod)),
+            Body::None => json::<PodStatus>("the pod and the trust in it"), post(attest_pod)),
     ]
 }
 
