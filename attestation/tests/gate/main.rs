@@ -20,4 +20,6 @@ mod periodic;
 mod protocols;
 mod rogue;
 mod roles;
+mod schemas;
+mod tour;
 mod world;

@@ -118,10 +118,12 @@ pub(crate) async fn send(
 ) -> (StatusCode, Value) {
     let headers: Vec<(&str, &str)> = headers.iter().map(|(n, v)| (*n, v.as_str())).collect();
     let (status, body) = client
-        .exchange(method, target, &headers, Vec::new())
+        .exchange(method.clone(), target, &headers, Vec::new())
         .await
         .unwrap();
-    (status, serde_json::from_slice(&body).unwrap_or(Value::Null))
+    let answer = serde_json::from_slice(&body).unwrap_or(Value::Null);
+    crate::schemas::check(&method, target, &Value::Null, status, &answer);
+    (status, answer)
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -144,10 +144,12 @@ async fn a_component_says_what_it_misses() {
     assert!(error.to_string().contains("--registrar"), "{error}");
 }
 
-/// Every endpoint that is described answers, and no two have the same name.
-async fn check_document(client: &Client) -> usize {
+/// Every endpoint that is described answers, no two have the same name, and all JSON has a schema.
+async fn check_document(client: &Client, expected: &Value) -> usize {
     let (_, document) = ask(client, Method::GET, "/openapi.json", Value::Null).await;
     assert_eq!(document["openapi"], "3.1.0");
+    assert_eq!(&document, expected, "tests hold bodies to this document");
+    crate::schemas::check_schemas(&document);
     let mut names = std::collections::BTreeSet::new();
     let mut count = 0;
     for (path, item) in document["paths"].as_object().unwrap() {
@@ -158,6 +160,12 @@ async fn check_document(client: &Client) -> usize {
                 operation["summary"].as_str().unwrap().ends_with('.'),
                 "{path}"
             );
+            for parameter in operation["parameters"].as_array().unwrap() {
+                if parameter["name"] == "uid" {
+                    let schema = json!({ "$ref": "#/components/schemas/PodUid" });
+                    assert_eq!(parameter["schema"], schema, "{path}");
+                }
+            }
             let method = Method::from_bytes(method.to_uppercase().as_bytes()).unwrap();
             let path = path.replace(['{', '}'], "");
             let (status, answer) = ask(client, method, &path, Value::Null).await;
@@ -180,11 +188,10 @@ async fn every_endpoint_of_gate_and_agent_is_described() {
         let credentials = Credentials::read(&world.folder.path().join("gate"), "gate").unwrap();
         Client::new(credentials.client().unwrap(), address, name)
     };
-    assert!(check_document(&world.operator()).await >= 40);
-    assert_eq!(
-        check_document(&everything(&worker.address(), "worker")).await,
-        7
-    );
+    let [gate, agent] = &*crate::schemas::DOCUMENTS;
+    assert!(check_document(&world.operator(), gate).await >= 40);
+    let client = everything(&worker.address(), "worker");
+    assert_eq!(check_document(&client, agent).await, 7);
 }
 
 /// Whatever is wrong with a request, the answer is a problem in the same form.

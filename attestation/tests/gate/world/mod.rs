@@ -325,7 +325,7 @@ impl World {
     }
 }
 
-/// Sends JSON and returns status and answer.
+/// Sends JSON and returns status and answer, both held to their descriptions.
 pub(crate) async fn ask(
     client: &Client,
     method: Method,
@@ -335,9 +335,10 @@ pub(crate) async fn ask(
     let bytes = serde_json::to_vec(&body).unwrap();
     let headers = [("content-type", "application/json")];
     let (status, answer) = client
-        .exchange(method, path, &headers, bytes)
+        .exchange(method.clone(), path, &headers, bytes)
         .await
         .unwrap();
     let answer = serde_json::from_slice(&answer).unwrap_or(Value::Null);
+    crate::schemas::check(&method, path, &body, status, &answer);
     (status, answer)
 }
