@@ -208,3 +208,29 @@ resources:
     );
     assert_eq!(code, 1);
 }
+
+/// Sequences in a configuration or a model could otherwise colour, erase or forge what is said about it.
+#[test]
+fn nothing_of_a_file_is_obeyed_by_a_terminal() {
+    let folder = tempfile::tempdir().unwrap();
+    let template = "heat_template_version: rocky\nresources:\n  a:\n    type: \"OS::\x1b[2J\u{202e}X\"\n  b:\n    type: \"OS::\\e[1A\\a\"\n";
+    let model = "sig A {}\nrun { some \x1b[2J B }\n";
+    let name = "st\x1b[31mack.yaml";
+    for (command, name, content) in [
+        ("check", name, template),
+        ("check", "binary.yaml", "\0\x1b[2J"),
+        ("run", "model.als", model),
+    ] {
+        std::fs::write(folder.path().join(name), content).unwrap();
+        let output = Command::new(env!("CARGO_BIN_EXE_locus"))
+            .args([command, name])
+            .current_dir(folder.path())
+            .output()
+            .expect("the binary starts");
+        let said = [output.stdout, output.stderr].concat();
+        let said = String::from_utf8(said).expect("text");
+        assert!(!said.is_empty(), "{command} {name:?}");
+        let obeyed = |c: char| (c.is_control() && c != '\n') || c == '\u{202e}';
+        assert!(!said.contains(obeyed), "{command} {name:?}: {said:?}");
+    }
+}

@@ -7,6 +7,8 @@ use std::sync::Arc;
 use locus_core::{Diagnostic, FileId, Label, Severity, Sources};
 use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource};
 
+use super::printable::{printable, printable_source};
+
 /// How wide text is when it goes to no terminal.
 const WIDTH: usize = 100;
 
@@ -68,8 +70,11 @@ impl Report {
                 Severity::Info => miette::Severity::Advice,
             },
             code: Some(diagnostic.code.clone()),
-            message: diagnostic.message.clone(),
-            help: diagnostic.help.clone(),
+            message: printable(&diagnostic.message).into_owned(),
+            help: diagnostic
+                .help
+                .as_deref()
+                .map(|help| printable(help).into_owned()),
             source: file.map(|file| named(file, sources)),
             labels: Vec::new(),
             related: Vec::new(),
@@ -89,7 +94,7 @@ impl Report {
                     message: if label.message.is_empty() {
                         "see also".to_owned()
                     } else {
-                        label.message.clone()
+                        printable(&label.message).into_owned()
                     },
                     help: None,
                     source: Some(named(label.span.file, sources)),
@@ -109,11 +114,12 @@ impl Report {
 }
 
 fn named(file: FileId, sources: &Sources) -> NamedSource<Arc<str>> {
-    NamedSource::new(sources.name(file), sources.shared_text(file))
+    let name = printable(sources.name(file));
+    NamedSource::new(name, printable_source(sources.shared_text(file)))
 }
 
 fn labeled(label: &Label, primary: bool) -> LabeledSpan {
-    let message = (!label.message.is_empty()).then(|| label.message.clone());
+    let message = (!label.message.is_empty()).then(|| printable(&label.message).into_owned());
     let span = (label.span.start as usize, label.span.len());
     if primary {
         LabeledSpan::new_primary_with_span(message, span)
