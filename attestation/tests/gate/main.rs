@@ -23,3 +23,5 @@ mod roles;
 mod schemas;
 mod tour;
 mod world;
+
+use schemas::check as watch;
