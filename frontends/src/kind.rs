@@ -121,10 +121,19 @@ fn of_mapping(root: &Mapping) -> Option<FileKind> {
     if is_map("topology_template") || is_map("service_template") || is_map("node_types") {
         return Some(FileKind::Tosca);
     }
-    if has("apiVersion") || has("kind") {
+    let api = root.get("apiVersion").and_then(Node::as_str);
+    if has("kind") || api.is_some_and(is_api_version) {
         return Some(FileKind::Kubernetes);
     }
     None
+}
+
+/// Whether a text is a version of Kubernetes' interface, as in `apps/v1beta2`: other programs number theirs.
+fn is_api_version(text: &str) -> bool {
+    let version = text.rsplit('/').next().unwrap_or(text);
+    version
+        .strip_prefix('v')
+        .is_some_and(|number| number.starts_with(|c: char| c.is_ascii_digit()))
 }
 
 fn typed(section: Option<&Node>, key: &str) -> bool {
@@ -204,6 +213,11 @@ mod tests {
                 "tosca_definitions_version: tosca_2_0\n",
                 Some(FileKind::Tosca),
             ),
+            (
+                "apiVersion: apps/v1\nkid: Pod\n",
+                Some(FileKind::Kubernetes),
+            ),
+            ("apiVersion: 1\ndatasources: []\n", None),
             ("hello: world\n", None),
             ("- a\n", None),
             ("", None),
