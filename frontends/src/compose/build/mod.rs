@@ -25,9 +25,6 @@ use super::vocabulary::VOCABULARY;
 use super::{Composition, Options};
 use crate::loader::Loader;
 
-/// Locations up to which waking another thread takes longer than it saves.
-const ALONE: usize = 200;
-
 /// Builds the graph and the facts of a project.
 pub(crate) fn build(
     mut project: Project,
@@ -74,19 +71,14 @@ pub(crate) fn build(
         ..
     } = builder;
     diagnostics.sort_by_key(Diagnostic::primary);
-    let composition = Composition {
+    Composition {
         name: project.name.clone(),
         graph,
         facts,
         diagnostics,
         complete: project.complete,
         files: project.files.iter().map(|file| file.path.clone()).collect(),
-    };
-    if composition.graph.len() > ALONE {
-        // Freeing many nodes takes a while, for which nobody has to wait.
-        rayon::spawn(move || drop(project));
     }
-    composition
 }
 
 /// A service, network, volume, secret, config or model.
