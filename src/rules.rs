@@ -27,7 +27,8 @@ pub(crate) fn explain(id: &str) -> Exit {
         return Exit::Clean;
     }
     let ids = locus_invariants::explain::identifiers(Library::builtin());
-    let help = locus_core::suggest::did_you_mean(id, ids).unwrap_or_default();
-    eprintln!("error: there is no rule `{id}`; {help} `locus rules` lists all");
+    let help = locus_core::suggest::did_you_mean(id, ids);
+    let help = help.map_or_else(String::new, |help| format!("{help} "));
+    eprintln!("error: there is no rule `{id}`; {help}`locus rules` lists all");
     Exit::Usage
 }

@@ -215,11 +215,13 @@ fn nothing_of_a_file_is_obeyed_by_a_terminal() {
     let folder = tempfile::tempdir().unwrap();
     let template = "heat_template_version: rocky\nresources:\n  a:\n    type: \"OS::\x1b[2J\u{202e}X\"\n  b:\n    type: \"OS::\\e[1A\\a\"\n";
     let model = "sig A {}\nrun { some \x1b[2J B }\n";
+    let strings = "one sig A { s: String }\nfact { A.s = \"x\x1b[2Jy\" }\nrun {}\n";
     let name = "st\x1b[31mack.yaml";
     for (command, name, content) in [
         ("check", name, template),
         ("check", "binary.yaml", "\0\x1b[2J"),
         ("run", "model.als", model),
+        ("run", "st\x1b[31mrings.als", strings),
     ] {
         std::fs::write(folder.path().join(name), content).unwrap();
         let output = Command::new(env!("CARGO_BIN_EXE_locus"))

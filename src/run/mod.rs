@@ -20,6 +20,7 @@ use rayon::prelude::*;
 
 use crate::cli::{Format, RunArgs};
 use crate::loader::{self, FileSystem};
+use crate::report::printable::printable;
 use crate::run::answer::{Answer, Question};
 use crate::{Exit, interrupt, report};
 
@@ -88,9 +89,10 @@ pub(crate) fn run(args: &RunArgs) -> Exit {
 fn list_library(name: &str) -> Exit {
     if !name.is_empty() {
         let names = models::ALL.iter().map(|model| model.name);
-        let help = locus_core::suggest::did_you_mean(name, names).unwrap_or_default();
+        let help = locus_core::suggest::did_you_mean(name, names);
+        let help = help.map_or_else(String::new, |help| format!("{help} "));
         return usage(&format!(
-            "there is no model `{name}`; {help} `--library` without a name lists all"
+            "there is no model `{name}`; {help}`--library` without a name lists all"
         ));
     }
     for model in models::ALL {
@@ -129,7 +131,7 @@ fn read_text(name: String, text: &str, loader: &dyn Loader) -> Option<ModelFile>
         .filter(|diagnostic| diagnostic.severity == Severity::Error)
         .count();
     if errors > 1 {
-        eprintln!("{errors} errors in `{name}`");
+        eprintln!("{errors} errors in `{}`", printable(&name));
     }
     reading.model.map(|model| ModelFile {
         name,

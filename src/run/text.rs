@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::answer::{Answer, Question, Verdict};
 use crate::Exit;
+use crate::report::printable::printable;
 use crate::report::text as report;
 
 const INDENT: &str = "    ";
@@ -36,12 +37,14 @@ pub(super) fn render(answer: &Answer, question: &Question) -> String {
     let _ = write!(
         out,
         "{mark} {}:{} {kind} {}: {found}{expected}",
-        question.file.name, at.line, question.command.label
+        printable(&question.file.name),
+        at.line,
+        question.command.label
     );
     if let Some(message) = &answer.message
         && answer.diagnostics.is_empty()
     {
-        let _ = write!(out, " ({message})");
+        let _ = write!(out, " ({})", printable(message));
     }
     let _ = writeln!(
         out,
@@ -54,7 +57,7 @@ pub(super) fn render(answer: &Answer, question: &Question) -> String {
         if answer.instances.len() > 1 {
             let _ = writeln!(out, "  instance {}", index + 1);
         }
-        out.push_str(&view.text(INDENT));
+        out.push_str(&printable(&view.text(INDENT)));
     }
     if answer.exhausted {
         let _ = writeln!(out, "  there are no further instances");
