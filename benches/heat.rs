@@ -26,6 +26,10 @@ use locus_frontends::{kind::FileKind, yaml};
 use locus_invariants::{Options, Report, check_loaded};
 use rayon::prelude::*;
 
+/// As in the command.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// A template of so many resources: private networks with a machine, its volume and its public address each.
 fn template(resources: usize) -> String {
     let mut out = String::from("heat_template_version: rocky\nresources:\n");

@@ -27,6 +27,10 @@ use locus_grammar::model::Model;
 use locus_solver::alloy;
 use locus_solver::search::{Options, Outcome, Search, SolverKind};
 
+/// As in the command.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn read(text: &str) -> Model {
     let reading = locus_grammar::read(
         "bench.als",

@@ -18,6 +18,10 @@ use clap::Parser;
 
 use crate::cli::{Cli, Command};
 
+/// A configuration is read into many small values, and freed by another thread than made them.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,

@@ -36,7 +36,10 @@ pub fn decode(bytes: Vec<u8>) -> Result<String, Undecodable> {
         Some(rest) => rest.to_vec(),
         None => bytes,
     };
-    let nul = bytes.iter().position(|&byte| byte == 0);
+    let is_nul = |&byte: &u8| byte == 0;
+    // Mostly there is none, which `contains` tells many bytes at a time.
+    let nul = bytes.contains(&0).then(|| bytes.iter().position(is_nul));
+    let nul = nul.flatten();
     match String::from_utf8(bytes) {
         Ok(text) => match nul {
             None => Ok(text),
