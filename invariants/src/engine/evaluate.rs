@@ -464,17 +464,27 @@ impl<'a> Evaluator<'a> {
             }
             FormulaNode::Subset(a, b) => self.subset(*a, *b),
             FormulaNode::Equal(a, b) => {
+                if let (Some(left), Some(right)) = (self.scalar(*a), self.scalar(*b)) {
+                    return Ok(match (left, right) {
+                        (Some(left), Some(right)) => self.database.equal(left, right),
+                        (left, right) => Tri::from(left == right),
+                    });
+                }
                 let (left, right) = (self.expr(*a)?, self.expr(*b)?);
                 Ok(self.covered(&left, &right).and(self.covered(&right, &left)))
             }
             FormulaNode::Count(expr, count) => {
-                let simple = match terms.expr(*expr) {
-                    ExprNode::Join(a, b) => self.some_joined(*a, *b)?,
-                    _ => None,
-                };
-                match (simple, count) {
-                    (Some(some), Count::AtLeast(1)) => return Ok(some),
-                    (Some(some), Count::AtMost(0)) => return Ok(!some),
+                match count {
+                    Count::AtLeast(1) => {
+                        if let Some(some) = self.some(*expr)? {
+                            return Ok(some);
+                        }
+                    }
+                    Count::AtMost(0) => {
+                        if let Some(some) = self.some(*expr)? {
+                            return Ok(!some);
+                        }
+                    }
                     _ => {}
                 }
                 let set = self.expr(*expr)?;
@@ -496,8 +506,17 @@ impl<'a> Evaluator<'a> {
     }
 
     fn subset(&mut self, a: ExprId, b: ExprId) -> Result<Tri, Stopped> {
-        if let Some(atom) = self.atom_of(a) {
-            return self.contains(b, &[atom]);
+        match self.terms.expr(a) {
+            ExprNode::Product(x, y) => match (self.scalar(*x), self.scalar(*y)) {
+                (Some(Some(x)), Some(Some(y))) => return self.contains(b, &[x, y]),
+                (Some(None), _) | (_, Some(None)) => return Ok(Tri::True),
+                _ => {}
+            },
+            _ => match self.scalar(a) {
+                Some(Some(atom)) => return self.contains(b, &[atom]),
+                Some(None) => return Ok(Tri::True),
+                None => {}
+            },
         }
         let set = self.expr(a)?;
         let mut all = if set.open { Tri::Unknown } else { Tri::True };

@@ -88,11 +88,39 @@ impl<'a> Evaluator<'a> {
         best
     }
 
-    /// The atom that an expression is, when it is no more than a variable or a literal.
-    pub(super) fn atom_of(&self, expr: ExprId) -> Option<Atom> {
-        match self.terms.expr(expr) {
-            ExprNode::Var(var) => self.bound(*var),
-            ExprNode::Constant(index) => Some(Atom(*index)),
+    /// The one atom that an expression certainly is, or that it certainly has none; nothing when that takes more than
+    /// a look into a stored relation. Most of what rules compare is a property that a thing has once.
+    pub(super) fn scalar(&self, expr: ExprId) -> Option<Option<Atom>> {
+        let (table, rows) = match self.terms.expr(expr) {
+            ExprNode::Var(var) => return self.bound(*var).map(Some),
+            ExprNode::Constant(index) => return Some(Some(Atom(*index))),
+            ExprNode::Relation(relation) => {
+                let table = self.database.table(*relation);
+                if table.arity() != 1 || table.len() != 1 || table.is_open() {
+                    return None;
+                }
+                (table, &[0][..])
+            }
+            ExprNode::Join(a, b) => {
+                let ExprNode::Relation(relation) = self.terms.expr(*b) else {
+                    return None;
+                };
+                let table = self.database.table(*relation);
+                let Some(atom) = self.scalar(*a)? else {
+                    return Some(None);
+                };
+                if table.arity() != 2 || table.builtin().is_some() || self.opens(atom, table) {
+                    return None;
+                }
+                (table, table.starting(atom))
+            }
+            _ => return None,
+        };
+        match rows {
+            [] => Some(None),
+            [at] if table.certain(*at as usize) == Tri::True => {
+                table.row(*at as usize).last().copied().map(Some)
+            }
             _ => None,
         }
     }
@@ -240,11 +268,15 @@ impl<'a> Evaluator<'a> {
 
     /// Whether a tuple is in `a . b`: lists the side that is easier and looks the rest up in the other.
     fn in_join(&mut self, a: ExprId, b: ExprId, row: &[Atom]) -> Result<Tri, Stopped> {
-        if let Some(atom) = self.atom_of(a) {
-            let mut link = Rows::new();
-            link.push(atom);
-            link.extend(row.iter().copied());
-            return self.contains(b, &link);
+        match self.scalar(a) {
+            Some(Some(atom)) => {
+                let mut link = Rows::new();
+                link.push(atom);
+                link.extend_from_slice(row);
+                return self.contains(b, &link);
+            }
+            Some(None) => return Ok(Tri::False),
+            None => {}
         }
         let left_columns = self.terms.arity(a).saturating_sub(1).min(row.len());
         let (head, tail) = row.split_at(left_columns);
@@ -285,14 +317,26 @@ impl<'a> Evaluator<'a> {
         Ok(any)
     }
 
+    /// Whether an expression has a tuple, when that can be told without listing it.
+    pub(super) fn some(&mut self, expr: ExprId) -> Result<Option<Tri>, Stopped> {
+        match self.terms.expr(expr) {
+            ExprNode::Join(a, b) => self.some_joined(*a, *b),
+            ExprNode::Intersection(parts) => self.some_common(parts),
+            _ => Ok(None),
+        }
+    }
+
     /// Whether `a . b` has a tuple, when that is one look into a stored relation.
-    pub(super) fn some_joined(&mut self, a: ExprId, b: ExprId) -> Result<Option<Tri>, Stopped> {
+    fn some_joined(&mut self, a: ExprId, b: ExprId) -> Result<Option<Tri>, Stopped> {
         let ExprNode::Relation(relation) = self.terms.expr(b) else {
             return Ok(None);
         };
         let table = self.database.table(*relation);
-        let Some(atom) = self.atom_of(a) else {
+        let Some(atom) = self.scalar(a) else {
             return Ok(None);
+        };
+        let Some(atom) = atom else {
+            return Ok(Some(Tri::False));
         };
         if table.builtin().is_some() || table.arity() < 2 {
             return Ok(None);
@@ -305,16 +349,37 @@ impl<'a> Evaluator<'a> {
         Ok(Some(some))
     }
 
+    /// Whether an intersection has a tuple, when one of its operands is one atom.
+    fn some_common(&mut self, parts: &[ExprId]) -> Result<Option<Tri>, Stopped> {
+        let scalar = |&part: &ExprId| Some((part, self.scalar(part)?));
+        let Some((base, atom)) = parts.iter().find_map(scalar) else {
+            return Ok(None);
+        };
+        let Some(atom) = atom else {
+            return Ok(Some(Tri::False));
+        };
+        let mut all = Tri::True;
+        for &part in parts {
+            if part != base && all != Tri::False {
+                all = all.and(self.contains(part, &[atom])?);
+            }
+        }
+        Ok(Some(all))
+    }
+
     /// `a . b`.
     pub(super) fn join(&mut self, a: ExprId, b: ExprId) -> Result<Set, Stopped> {
         let terms = self.terms;
         let arity = (terms.arity(a) + terms.arity(b)).saturating_sub(2);
         let mut out = Set::empty(arity);
-        if let Some(atom) = self.atom_of(a)
-            && self.is_closed(b)
+        if self.is_closed(b)
             && terms.arity(b) > 1
             && !matches!(terms.expr(b), ExprNode::Closure(_))
+            && let Some(atom) = self.scalar(a)
         {
+            let Some(atom) = atom else {
+                return Ok(out);
+            };
             let table = self.table(b)?;
             if table.builtin().is_none() {
                 let rows = table.starting(atom);

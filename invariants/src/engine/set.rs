@@ -117,7 +117,7 @@ impl Set {
     /// Adds a tuple; [`normalize`](Self::normalize) must follow.
     pub fn push(&mut self, row: &[Atom], certain: Tri) {
         match certain {
-            Tri::True => self.sure.extend(row.iter().copied()),
+            Tri::True => self.sure.extend_from_slice(row),
             Tri::Unknown => self.maybe.extend_from_slice(row),
             Tri::False => {}
         }
@@ -159,7 +159,7 @@ impl Set {
 
     /// Adds all tuples of another; [`normalize`](Self::normalize) must follow.
     pub fn extend(&mut self, other: &Set) {
-        self.sure.extend(other.sure.iter().copied());
+        self.sure.extend_from_slice(&other.sure);
         self.maybe.extend_from_slice(&other.maybe);
         self.open |= other.open;
     }
