@@ -51,6 +51,10 @@ use std::time::Duration;
 
 use nix::time::{ClockId, clock_gettime};
 
+/// As in the command.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// The lines of the report, and whether every limit was kept.
 pub(crate) struct Report {
     missed: bool,

@@ -72,7 +72,13 @@ impl HashAlg {
 
     /// The algorithm with that TCG identifier.
     pub fn from_tpm_id(id: u16) -> Option<Self> {
-        Self::ALL.into_iter().find(|alg| alg.tpm_id() == id)
+        Some(match id {
+            0x0004 => HashAlg::Sha1,
+            0x000b => HashAlg::Sha256,
+            0x000c => HashAlg::Sha384,
+            0x000d => HashAlg::Sha512,
+            _ => return None,
+        })
     }
 
     /// The digest of the concatenation of some byte strings.
@@ -82,7 +88,13 @@ impl HashAlg {
             for part in parts {
                 hasher.update(part);
             }
-            Digest::filled(alg, &hasher.finalize())
+            // Written to where it stays: a log has a digest or two for each entry, and each copy waits for the last.
+            let mut digest = Digest::zero(alg);
+            let place = digest.bytes.get_mut(..alg.size());
+            if let Some(Ok(place)) = place.map(TryInto::try_into) {
+                hasher.finalize_into(place);
+            }
+            digest
         }
         match self {
             HashAlg::Sha1 => run::<Sha1>(self, parts),
@@ -212,6 +224,44 @@ impl Digest {
     /// The hexadecimal digits without the algorithm.
     pub fn to_hex(&self) -> String {
         encode_hex(self.as_bytes())
+    }
+}
+
+/// A digest that stands elsewhere, as in a log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DigestRef<'a> {
+    alg: HashAlg,
+    bytes: &'a [u8],
+}
+
+impl<'a> DigestRef<'a> {
+    /// A digest of exactly the size of its algorithm.
+    pub fn new(alg: HashAlg, bytes: &'a [u8]) -> Option<Self> {
+        (bytes.len() == alg.size()).then_some(DigestRef { alg, bytes })
+    }
+
+    /// The algorithm.
+    pub const fn alg(&self) -> HashAlg {
+        self.alg
+    }
+
+    /// The bytes.
+    pub const fn as_bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
+    /// The digest itself.
+    pub fn to_digest(self) -> Digest {
+        Digest::filled(self.alg, self.bytes)
+    }
+}
+
+impl<'a> From<&'a Digest> for DigestRef<'a> {
+    fn from(digest: &'a Digest) -> Self {
+        DigestRef {
+            alg: digest.alg,
+            bytes: digest.as_bytes(),
+        }
     }
 }
 

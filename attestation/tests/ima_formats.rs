@@ -55,6 +55,35 @@ fn every_template_goes_through_both_forms() {
     }
 }
 
+/// The reader keeps what it knows of the last template: it must notice each change of it.
+#[test]
+fn a_log_may_change_its_template_at_every_entry() {
+    let templates = Templates::default();
+    let mut together = LogWriter::new(HashAlg::Sha1, &[HashAlg::Sha256]);
+    let names = || TEMPLATES.iter().chain(TEMPLATES.iter().rev());
+    let mut alone = Vec::new();
+    for (name, _) in names() {
+        let layout = templates.layout(name.as_bytes()).unwrap();
+        let values: Vec<Vec<u8>> = layout.fields().iter().map(|field| value(*field)).collect();
+        let values: Vec<&[u8]> = values.iter().map(Vec::as_slice).collect();
+        together.append(name, &values).unwrap();
+        let mut writer = LogWriter::new(HashAlg::Sha1, &[HashAlg::Sha256]);
+        writer.append(name, &values).unwrap();
+        alone.push(writer);
+    }
+    let read = entries(together.log(), HashAlg::Sha1, &templates);
+    assert_eq!(read.len(), alone.len());
+    for (entry, writer) in read.iter().zip(&alone) {
+        let expected = entries(writer.log(), HashAlg::Sha1, &templates);
+        assert_eq!(entry.template_name(), expected[0].template_name());
+        assert_eq!(entry.layout(), expected[0].layout());
+        for field in entry.layout().fields() {
+            assert!(entry.field(*field).is_some(), "{field:?}");
+            assert_eq!(entry.field(*field), expected[0].field(*field), "{field:?}");
+        }
+    }
+}
+
 /// Bytes of an entry put together here by hand, from the kernel's documentation of the format.
 #[test]
 fn an_ima_ng_entry_is_hashed_over_lengths_and_fields() {

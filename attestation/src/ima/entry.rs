@@ -118,9 +118,9 @@ impl<'a> Entry<'a> {
 
     /// The bytes of the digest of the measured file, if it is of the kind that nearly every kernel
     /// writes; the same as [`file_digest`](Self::file_digest) says, with less ado.
-    pub(super) fn sha256(&self) -> Option<&'a [u8]> {
+    pub(super) fn sha256(&self) -> Option<&'a [u8; 32]> {
         let digest = self.field(Field::DNg)?.strip_prefix(SHA256)?;
-        (digest.len() == HashAlg::Sha256.size()).then_some(digest)
+        digest.try_into().ok()
     }
 
     /// The digest of the measured file.

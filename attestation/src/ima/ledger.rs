@@ -10,64 +10,8 @@ use foldhash::fast::RandomState;
 use super::attribute::Subject;
 use super::cgroup::{ContainerId, PodUid};
 use super::entry::Entry;
-use crate::digest::{Digest, HashAlg};
-
-/// One measured file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Measured<'a> {
-    /// Its name, as the kernel saw it.
-    pub path: &'a [u8],
-    /// Its digest; nothing if of an algorithm that reference values cannot have.
-    pub digest: Option<Digest>,
-}
-
-/// The files of one subject, one after the other: algorithm, digest, length, path.
-///
-/// A kernel records a file once, so entries are seldom repeated; looking each up would cost more than
-/// hashing it. Repetitions are left out when reading.
-#[derive(Clone, Debug, Default)]
-struct Files(Vec<u8>);
-
-impl Files {
-    fn push(&mut self, measured: Measured<'_>) {
-        let id = measured.digest.map_or(0, |digest| digest.alg().tpm_id());
-        let digest = measured.digest.as_ref().map_or(&[][..], Digest::as_bytes);
-        self.push_parts(id, digest, measured.path);
-    }
-
-    fn push_parts(&mut self, id: u16, digest: &[u8], path: &[u8]) {
-        self.0.extend_from_slice(&id.to_le_bytes());
-        self.0.extend_from_slice(digest);
-        put(&mut self.0, path);
-    }
-
-    fn iter(&self) -> impl Iterator<Item = Measured<'_>> {
-        self.after(0)
-    }
-
-    /// What was pushed after the first `size` bytes.
-    fn after(&self, size: usize) -> impl Iterator<Item = Measured<'_>> {
-        let mut rest = self.0.get(size..).unwrap_or_default();
-        std::iter::from_fn(move || take_measured(&mut rest).ok())
-    }
-}
-
-#[inline]
-fn take_measured<'a>(rest: &mut &'a [u8]) -> Result<Measured<'a>, LedgerError> {
-    let (id, after) = rest.split_first_chunk::<2>().ok_or(LedgerError)?;
-    *rest = after;
-    let digest = match u16::from_le_bytes(*id) {
-        0 => None,
-        id => {
-            let alg = HashAlg::from_tpm_id(id).ok_or(LedgerError)?;
-            let (digest, after) = rest.split_at_checked(alg.size()).ok_or(LedgerError)?;
-            *rest = after;
-            Digest::new(alg, digest)
-        }
-    };
-    let path = get(rest)?;
-    Ok(Measured { path, digest })
-}
+use super::files::{Files, LedgerError, Measured, get, put, put_length, take_measured};
+use crate::digest::DigestRef;
 
 /// What was measured; repetitions do not show.
 #[derive(Clone, Debug, Default)]
@@ -93,21 +37,19 @@ impl Ledger {
 
     /// Records an entry for a subject.
     pub fn record(&mut self, subject: Subject, entry: &Entry<'_>) {
-        if let Some(digest) = entry.sha256() {
-            // What nearly every entry has, from the log as it stands.
-            if let Some(files) = self.files_for(subject) {
-                files.push_parts(HashAlg::Sha256.tpm_id(), digest, entry.path());
-            }
+        let Some(files) = self.files_for(subject) else {
             return;
+        };
+        let path = entry.path();
+        match entry.sha256() {
+            // From the log as it stands.
+            Some(digest) => files.push_sha256(digest, path),
+            None => {
+                let digest = entry.file_digest().and_then(|digest| digest.known());
+                let digest = digest.as_ref().map(DigestRef::from);
+                files.push(Measured { path, digest });
+            }
         }
-        let digest = entry.file_digest().and_then(|digest| digest.known());
-        self.insert(
-            subject,
-            Measured {
-                path: entry.path(),
-                digest,
-            },
-        );
     }
 
     /// Adds one file of a subject.
@@ -150,7 +92,7 @@ impl Ledger {
             };
             let index = self.index(*subject);
             if let Some(files) = self.files.get_mut(index) {
-                files.0.extend_from_slice(&added.0);
+                files.absorb(added);
             }
         }
     }
@@ -192,7 +134,7 @@ impl Ledger {
 
     /// How much was recorded for a subject; only grows.
     pub fn size(&self, subject: Subject) -> usize {
-        self.files_of(subject).map_or(0, |files| files.0.len())
+        self.files_of(subject).map_or(0, Files::size)
     }
 
     /// The subjects whose files are a pod's.
@@ -224,12 +166,12 @@ impl Ledger {
 
     /// Whether nothing was recorded.
     pub fn is_empty(&self) -> bool {
-        self.files.iter().all(|files| files.0.is_empty())
+        self.files.iter().all(|files| files.size() == 0)
     }
 
     /// As bytes, to be kept with the cursor.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let size: usize = self.files.iter().map(|files| files.0.len() + 128).sum();
+        let size: usize = self.files.iter().map(|files| files.size() + 128).sum();
         let mut bytes = Vec::with_capacity(size + 1);
         bytes.push(VERSION);
         for (subject, index) in &self.subjects {
@@ -254,10 +196,11 @@ impl Ledger {
             if let Some(id) = container {
                 put(&mut bytes, id.to_string().as_bytes());
             }
-            put(
-                &mut bytes,
-                self.files.get(*index).map_or(&[], |files| &files.0),
-            );
+            let files = self.files.get(*index);
+            put_length(&mut bytes, files.map_or(0, Files::size));
+            for chunk in files.into_iter().flat_map(Files::chunks) {
+                bytes.extend_from_slice(chunk);
+            }
         }
         bytes
     }
@@ -298,27 +241,10 @@ impl Ledger {
 
 const VERSION: u8 = 2;
 
-/// The stored bytes are no ledger of this version.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the stored measurements of the worker cannot be read")]
-pub struct LedgerError;
-
-fn put(bytes: &mut Vec<u8>, part: &[u8]) {
-    bytes.extend_from_slice(&u32::try_from(part.len()).unwrap_or(u32::MAX).to_le_bytes());
-    bytes.extend_from_slice(part);
-}
-
-fn get<'a>(rest: &mut &'a [u8]) -> Result<&'a [u8], LedgerError> {
-    let (len, after) = rest.split_first_chunk::<4>().ok_or(LedgerError)?;
-    let len = usize::try_from(u32::from_le_bytes(*len)).map_err(|_| LedgerError)?;
-    let (part, after) = after.split_at_checked(len).ok_or(LedgerError)?;
-    *rest = after;
-    Ok(part)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::digest::HashAlg;
 
     const UID: &str = "a00d22c4-3bfb-41d5-abad-493937e6ce50";
     const STATIC: &str = "0123456789abcdef0123456789abcdef";
@@ -326,7 +252,8 @@ mod tests {
     fn sample() -> Ledger {
         let uid = UID.parse().unwrap();
         let id: ContainerId = "ab".repeat(32).parse().unwrap();
-        let digest = Some(HashAlg::Sha256.hash(&[b"content"]));
+        let digest = HashAlg::Sha256.hash(&[b"content"]);
+        let digest = Some(DigestRef::from(&digest));
         let mut ledger = Ledger::new();
         let subjects = [
             Subject::Host,

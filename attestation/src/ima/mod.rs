@@ -15,6 +15,7 @@ mod boot;
 mod cgroup;
 mod cursor;
 mod entry;
+mod files;
 mod ledger;
 mod reader;
 mod replay;
@@ -26,7 +27,8 @@ pub use boot::{BOOT_AGGREGATE, BootAggregate, boot_aggregate};
 pub use cgroup::{CgroupOwner, ContainerId, PodUid, owner_of};
 pub use cursor::{Boot, Cursor, Resume, ResumeError, TpmClock};
 pub use entry::{Entry, FileDigest};
-pub use ledger::{Ledger, LedgerError, Measured};
+pub use files::{LedgerError, Measured};
+pub use ledger::Ledger;
 pub use reader::{LogError, LogErrorKind, Reader};
 pub use replay::{
     Advance, BankValue, DEFAULT_PCR, Extend, ReplayError, ReplayPolicy, advance, template_hash,

@@ -66,7 +66,9 @@ pub struct Reader<'a> {
     next: u64,
     column: HashAlg,
     templates: &'a Templates,
-    recent: Option<(&'a [u8], Layout)>,
+    /// The last entry read. It is lent, and the next is read into it: moving entries about would take longer than
+    /// reading them.
+    entry: Entry<'a>,
     failed: bool,
 }
 
@@ -82,7 +84,14 @@ impl<'a> Reader<'a> {
             next: 0,
             column,
             templates,
-            recent: None,
+            entry: Entry {
+                pcr: 0,
+                claimed: &[],
+                name: &[],
+                data: &[],
+                layout: Layout::default(),
+                ends: [0; MAX_FIELDS],
+            },
             failed: false,
         }
     }
@@ -92,37 +101,41 @@ impl<'a> Reader<'a> {
         self.total - self.rest.len()
     }
 
-    fn layout(&mut self, name: &'a [u8]) -> Result<Layout, LogErrorKind> {
-        if let Some((recent, layout)) = self.recent
-            && recent == name
-        {
-            return Ok(layout);
+    /// The next entry; none at the end, and after one that cannot be read, as nothing after it can be found again.
+    #[inline]
+    pub fn read(&mut self) -> Result<Option<&Entry<'a>>, LogError> {
+        if self.rest.is_empty() || self.failed {
+            return Ok(None);
         }
-        let layout = self
-            .templates
-            .layout(name)
-            .ok_or_else(|| LogErrorKind::Template(String::from_utf8_lossy(name).into_owned()))?;
-        self.recent = Some((name, layout));
-        Ok(layout)
+        let entry = self.next;
+        self.next += 1;
+        if let Err(kind) = self.fill() {
+            self.failed = true;
+            return Err(LogError {
+                entry,
+                offset: self.offset(),
+                kind,
+            });
+        }
+        Ok(Some(&self.entry))
     }
 
-    // Inlined, so that an entry is built where it is used and not moved there.
+    /// Reads the next entry into the place of the last.
     #[inline(always)]
-    fn entry(&mut self) -> Result<Entry<'a>, LogErrorKind> {
+    fn fill(&mut self) -> Result<(), LogErrorKind> {
+        let entry = &mut self.entry;
         let mut input = Input(self.rest);
-        let pcr = input.number()?;
-        let claimed = input.take(self.column.size())?;
+        entry.pcr = input.number()?;
+        entry.claimed = input.take(self.column.size())?;
         let name = input.sized(MAX_NAME)?;
-        let layout = self.layout(name)?;
-        let mut entry = Entry {
-            pcr,
-            claimed,
-            name,
-            data: &[],
-            layout,
-            ends: [0; MAX_FIELDS],
-        };
-        if layout.is_legacy() {
+        // Mostly that of the last entry.
+        if name != entry.name || name.is_empty() {
+            entry.layout = self.templates.layout(name).ok_or_else(|| {
+                LogErrorKind::Template(String::from_utf8_lossy(name).into_owned())
+            })?;
+        }
+        entry.name = name;
+        if entry.layout.is_legacy() {
             let before = input.0;
             input.take(HashAlg::Sha1.size())?;
             let file = input.sized(MAX_NAME)?;
@@ -138,7 +151,7 @@ impl<'a> Reader<'a> {
         } else {
             entry.data = input.sized(MAX_DATA)?;
             let mut data = Input(entry.data);
-            for (end, field) in entry.ends.iter_mut().zip(layout.fields()) {
+            for (end, field) in entry.ends.iter_mut().zip(entry.layout.fields()) {
                 let bytes = data.sized(MAX_DATA).map_err(|_| LogErrorKind::Fields)?;
                 if !well_formed(*field, bytes) {
                     return Err(LogErrorKind::Field(field.id()));
@@ -151,30 +164,15 @@ impl<'a> Reader<'a> {
             }
         }
         self.rest = input.0;
-        Ok(entry)
+        Ok(())
     }
 }
 
 impl<'a> Iterator for Reader<'a> {
     type Item = Result<Entry<'a>, LogError>;
 
-    #[inline(always)]
     fn next(&mut self) -> Option<Self::Item> {
-        if self.rest.is_empty() || self.failed {
-            return None;
-        }
-        let offset = self.offset();
-        let entry = self.next;
-        self.next += 1;
-        Some(self.entry().map_err(|kind| {
-            // Nothing after a broken entry can be found again.
-            self.failed = true;
-            LogError {
-                entry,
-                offset,
-                kind,
-            }
-        }))
+        self.read().map(|entry| entry.copied()).transpose()
     }
 }
 

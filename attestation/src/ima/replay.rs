@@ -169,10 +169,28 @@ pub fn advance<'a>(
             .zip(quoted)
             .all(|(bank, quoted)| bank.value == *quoted)
     };
+    let mut newer = 0;
+    // What is measured is extended once the next entry is read: hashing that entry, which does not depend on it, keeps
+    // the processor busy beside it.
+    let mut pending = false;
+    let mut measured: Vec<Digest> = Vec::with_capacity(cursor.banks.len());
     // An untouched PCR at the very start explains nothing: a log begins with the boot aggregate.
     let mut matched = cursor.next_entry > 0 && matches(&cursor);
     while !matched {
-        let Some(entry) = reader.next() else {
+        let next = reader.read();
+        let next = next.map_err(|error| renumber(error, start.next_entry))?;
+        if pending {
+            for (bank, measured) in cursor.banks.iter_mut().zip(&measured) {
+                bank.value = bank.value.extend(measured.as_bytes());
+            }
+            cursor.next_entry += 1;
+            if matches(&cursor) {
+                matched = true;
+                newer += u64::from(next.is_some());
+                continue;
+            }
+        }
+        let Some(entry) = next else {
             return Err(if start.next_entry == 0 && cursor.next_entry == 0 {
                 ReplayError::NoBootAggregate
             } else {
@@ -181,13 +199,17 @@ pub fn advance<'a>(
                 }
             });
         };
-        let entry = entry.map_err(|error| renumber(error, start.next_entry))?;
-        step(&mut cursor, column, &entry, policy, &mut violations)?;
-        visit(cursor.next_entry, &entry);
-        cursor.next_entry += 1;
-        matched = matches(&cursor);
+        check(
+            &cursor,
+            column,
+            entry,
+            policy,
+            &mut violations,
+            &mut measured,
+        )?;
+        visit(cursor.next_entry, entry);
+        pending = true;
     }
-    let mut newer = 0;
     for entry in reader {
         entry.map_err(|error| renumber(error, start.next_entry))?;
         newer += 1;
@@ -218,13 +240,15 @@ fn renumber(mut error: LogError, first: u64) -> LogError {
     error
 }
 
+/// Checks the next entry; `measured` becomes what the kernel extended each bank with.
 #[inline(always)]
-fn step(
-    cursor: &mut Cursor,
+fn check(
+    cursor: &Cursor,
     column: HashAlg,
     entry: &Entry<'_>,
     policy: &ReplayPolicy<'_>,
     violations: &mut Vec<u64>,
+    measured: &mut Vec<Digest>,
 ) -> Result<(), ReplayError> {
     let number = cursor.next_entry;
     if entry.pcr != policy.pcr {
@@ -240,19 +264,19 @@ fn step(
             return Err(ReplayError::BootAggregate { found });
         }
     }
+    measured.clear();
     if violation {
         if policy.deny_violations {
             return Err(ReplayError::Violation { entry: number });
         }
         violations.push(number);
-        for bank in &mut cursor.banks {
+        measured.extend(cursor.banks.iter().map(|bank| {
             let alg = bank.value.alg();
-            let ones = match bank.extend {
+            match bank.extend {
                 Extend::Native => Digest::ones(alg),
                 Extend::PaddedSha1 => Digest::filled(alg, Digest::ones(HashAlg::Sha1).as_bytes()),
-            };
-            bank.value = bank.value.extend(ones.as_bytes());
-        }
+            }
+        }));
         return Ok(());
     }
     let claimed = template_hash(column, entry);
@@ -262,9 +286,9 @@ fn step(
             path: String::from_utf8_lossy(entry.path()).into_owned(),
         });
     }
-    for bank in &mut cursor.banks {
+    measured.extend(cursor.banks.iter().map(|bank| {
         let alg = bank.value.alg();
-        let own = match bank.extend {
+        match bank.extend {
             Extend::Native if alg == column => claimed,
             Extend::Native => template_hash(alg, entry),
             Extend::PaddedSha1 if column == HashAlg::Sha1 => {
@@ -273,8 +297,7 @@ fn step(
             Extend::PaddedSha1 => {
                 Digest::filled(alg, template_hash(HashAlg::Sha1, entry).as_bytes())
             }
-        };
-        bank.value = bank.value.extend(own.as_bytes());
-    }
+        }
+    }));
     Ok(())
 }

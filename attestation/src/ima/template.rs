@@ -102,16 +102,28 @@ pub struct Layout {
     fields: [Field; MAX_FIELDS],
     len: u8,
     legacy: bool,
+    /// Where each field is, as it is asked for several times for every entry; [`ABSENT`] where there is none.
+    places: [u8; Field::ALL.len()],
+}
+
+const ABSENT: u8 = u8::MAX;
+
+impl Default for Layout {
+    /// Without fields.
+    fn default() -> Self {
+        Layout {
+            fields: [Field::D; MAX_FIELDS],
+            len: 0,
+            legacy: false,
+            places: [ABSENT; Field::ALL.len()],
+        }
+    }
 }
 
 impl Layout {
     /// From a format such as `d-ng|n-ng`.
     pub fn parse(format: &str) -> Result<Layout, TemplateError> {
-        let mut layout = Layout {
-            fields: [Field::D; MAX_FIELDS],
-            len: 0,
-            legacy: false,
-        };
+        let mut layout = Layout::default();
         for id in format.split('|') {
             let field = Field::from_id(id).ok_or_else(|| TemplateError::Field(id.to_owned()))?;
             let slot = layout
@@ -119,6 +131,11 @@ impl Layout {
                 .get_mut(usize::from(layout.len))
                 .ok_or(TemplateError::TooManyFields)?;
             *slot = field;
+            if let Some(place) = layout.places.get_mut(field as usize)
+                && *place == ABSENT
+            {
+                *place = layout.len;
+            }
             layout.len += 1;
         }
         Ok(layout)
@@ -129,9 +146,10 @@ impl Layout {
         self.fields.get(..usize::from(self.len)).unwrap_or(&[])
     }
 
-    /// The place of a field.
+    /// The first place of a field.
     pub fn position(&self, field: Field) -> Option<usize> {
-        self.fields().iter().position(|other| *other == field)
+        let place = *self.places.get(field as usize)?;
+        (place != ABSENT).then_some(usize::from(place))
     }
 
     /// Whether this is the old template `ima`, stored and hashed in a way of its own.
@@ -215,6 +233,8 @@ mod tests {
     fn a_format_in_place_of_a_name_is_understood() {
         let layout = Templates::default().layout(b"d-ng|n-ng|iuid").unwrap();
         assert_eq!(layout.fields(), [Field::DNg, Field::NNg, Field::Iuid]);
+        assert_eq!(layout.position(Field::Iuid), Some(2));
+        assert_eq!(layout.position(Field::CgPath), None);
         assert!(!layout.is_legacy());
     }
 

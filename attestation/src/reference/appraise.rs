@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::model::{DigestSet, FileSet, ReferenceValues, measured_path};
 use super::packed::Packed;
-use crate::digest::{Digest, HashAlg};
+use crate::digest::{Digest, DigestRef, HashAlg};
 use crate::ima::{ContainerId, Measured};
 
 /// A measurement that no reference value explains.
@@ -84,7 +84,7 @@ pub struct ContainerImage {
 }
 
 /// Digests one after the other: algorithm, bytes.
-fn pack_digest(digest: &Digest, to: &mut Vec<u8>) {
+fn pack_digest(digest: DigestRef<'_>, to: &mut Vec<u8>) {
     to.extend_from_slice(&digest.alg().tpm_id().to_le_bytes());
     to.extend_from_slice(digest.as_bytes());
 }
@@ -113,7 +113,7 @@ impl Owner {
             let path = measured_path(path.as_bytes());
             let known = paths.entry(path).or_default();
             for digest in digests {
-                pack_digest(digest, known);
+                pack_digest(digest.into(), known);
             }
         }
         Owner {
@@ -151,7 +151,7 @@ impl Contents {
     fn add(&mut self, files: &FileSet, owner: u64) {
         for digest in files.values().flatten() {
             let mut key = Vec::new();
-            pack_digest(digest, &mut key);
+            pack_digest(digest.into(), &mut key);
             let next = self.entries.len();
             let place = *self.places.entry(key.clone()).or_insert(next);
             if place == next {
@@ -360,7 +360,7 @@ impl Whitelist {
                 continue;
             };
             key.clear();
-            pack_digest(&digest, &mut key);
+            pack_digest(digest, &mut key);
             let owners = self.contents.get(&key).unwrap_or_default();
             let (owners, _) = owners.as_chunks::<8>();
             let explained = owners.iter().any(|owner| match u64::from_le_bytes(*owner) {
@@ -405,7 +405,7 @@ fn check_file(owners: &[&Owner], file: &Measured<'_>, whose: &str) -> Result<(),
                 Mismatch::ChangedFile {
                     path: path(),
                     owner,
-                    found,
+                    found: found.to_digest(),
                 }
             } else {
                 Mismatch::NoAlgorithm {
