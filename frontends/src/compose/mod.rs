@@ -8,6 +8,7 @@
 //! [`vocabulary`].
 
 mod build;
+mod conventions;
 pub mod dotenv;
 pub mod environment;
 mod files;

@@ -93,8 +93,12 @@ fn long(item: &Tree) -> Result<Port, BadPort> {
         Some(text) => Some(numbers(&text)?),
         None => None,
     };
+    let host_ip = match text("host_ip").filter(|ip| !ip.is_empty()) {
+        Some(ip) => Some(address(&ip)?),
+        None => None,
+    };
     Ok(Port {
-        host_ip: text("host_ip").filter(|ip| !ip.is_empty()),
+        host_ip,
         published,
         target: numbers(&target)?,
         protocol: protocol(&text("protocol").unwrap_or_else(|| "tcp".into()))?,

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use locus_core::{Diagnostic, FileId, Sources, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::conventions;
 use super::environment::{Environment, Setting, Usages};
 use super::merge;
 use super::reader::Reader;
@@ -350,6 +351,7 @@ impl Session<'_> {
                 };
                 let mut found = Vec::new();
                 schema::check(&next, &mut found);
+                conventions::check(&next, &self.usages, &mut found);
                 if !self.complete {
                     // What seems to be missing may be in a part that could not be read.
                     found.retain(|diagnostic| diagnostic.code != "compose-missing-key");

@@ -98,6 +98,11 @@ pub static VOCABULARY: Vocabulary = Vocabulary {
                     "Its name in Docker: `name`, or that of the project and its own.",
                 ),
                 one("external", BOOL, "Whether it exists already."),
+                lone(
+                    "external_name",
+                    TEXT,
+                    "The name below `external`, an old way to write `name`.",
+                ),
                 set(
                     "own_keys",
                     TEXT,
@@ -187,6 +192,12 @@ pub static VOCABULARY: Vocabulary = Vocabulary {
             &[],
         ),
         sig(
+            "ContextUse",
+            REFERENCE,
+            "A `service:` in `build.additional_contexts`.",
+            &[],
+        ),
+        sig(
             "ModelUse",
             REFERENCE,
             "An item of `models` of a service.",
@@ -214,6 +225,12 @@ pub static VOCABULARY: Vocabulary = Vocabulary {
         HEALTHCHECK,
         ENVIRONMENT_ENTRY,
         ENV_FILE,
+        sig(
+            "LabelFile",
+            None,
+            "An item of `label_file`.",
+            &[one("found", BOOL, "Whether it is there.")],
+        ),
         MENTION,
         ROLLOUT,
     ],
@@ -333,6 +350,11 @@ const SERVICE: SigDecl = sig(
             &["EnvFile"],
             "The files its variables come from.",
         ),
+        set(
+            "label_files",
+            &["LabelFile"],
+            "The files its labels come from.",
+        ),
         lone(
             "healthcheck",
             &["Healthcheck"],
@@ -356,6 +378,7 @@ const SERVICE: SigDecl = sig(
         ),
         lone("image_digest", TEXT, "The digest of its image."),
         lone("build_context", TEXT, "The directory it is built from."),
+        set("build_platforms", TEXT, "`build.platforms`."),
         lone("container_name", TEXT, "`container_name`."),
         lone("hostname", TEXT, "`hostname`."),
         lone("restart", TEXT, "`restart`."),
@@ -408,6 +431,11 @@ const SERVICE: SigDecl = sig(
             NUMBER,
             "How many containers its nodes take: `max_replicas_per_node` times the nodes, of which there is one where a constraint names it.",
         ),
+        lone("scale", NUMBER, "`scale`."),
+        lone("own_cpus", NUMBER, "`cpus`, in billionths."),
+        lone("own_memory", NUMBER, "`mem_limit`, in bytes."),
+        lone("own_reservation", NUMBER, "`mem_reservation`, in bytes."),
+        lone("own_pids", NUMBER, "`pids_limit`."),
         lone("cpu_limit", NUMBER, "Processors at most, in billionths."),
         lone(
             "cpu_reservation",

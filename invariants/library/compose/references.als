@@ -9,11 +9,11 @@ open compose/project
  * at: r "no such service"
  * help: {suggest r from Service}
  * help: define the service, or remove its name here
- * why: Compose refuses the project. A name in `depends_on`, `links`, `volumes_from`, `network_mode`, `ipc` and `pid` is that of a service.
+ * why: Compose refuses the project. A name in `depends_on`, `links`, `volumes_from`, `network_mode`, `ipc` and `pid`, and after `service:` in `build.additional_contexts`, is that of a service.
  * source: Compose specification, `depends_on`; RR-9317, section 6.2; `DependenciesAreAttached` of the model `compose`
  */
 assert ServicesAreDefined {
-  all s: Service, r: s.references & (Dependency + Link + VolumesFrom + Namespace) |
+  all s: Service, r: s.references & (Dependency + Link + VolumesFrom + Namespace + ContextUse) |
     (s.active = True and r.known = True and (r in Dependency implies r.required = True)) implies some r.target
 }
 
@@ -101,6 +101,15 @@ assert ExtendedServicesAreDefined { all d: Definition, e: d.base | e.defined = T
 assert EnvironmentFilesAreThere {
   all s: Service, f: s.env_files | (s.active = True and f.required = True) implies f.found = True
 }
+
+/** COMPOSE008 error: a file of labels is there
+ * message: `{s}` takes its labels from `{f}`, and there is no such file
+ * at: f "no such file"
+ * help: check the path: it starts at the directory of the file
+ * why: Compose refuses the project.
+ * source: Compose specification, `label_file`
+ */
+assert LabelFilesAreThere { all s: Service, f: s.label_files | s.active = True implies f.found = True }
 
 /** COMPOSE009 error: a variable that is demanded has a value
  * message: the variable `{v}` has no value: {v.demand}
@@ -194,7 +203,7 @@ assert ConfigsAreUsed { all x: Config | Composition.complete = True implies some
  * source: Compose specification, `external`
  */
 assert ExternalThingsAreNotDescribed {
-  all c: Component, k: c.own_keys | c.external = True implies k in "name" + "labels"
+  all c: Component, k: c.own_keys | c.external = True implies (k = "name" or (k = "labels" and c not in Volume))
 }
 
 /** COMPOSE015 info: the version of the format is not written
@@ -205,3 +214,55 @@ assert ExternalThingsAreNotDescribed {
  * source: Compose specification, `version`
  */
 assert VersionIsNotWritten { all c: Composition | plain implies no c.version }
+
+/** COMPOSE016 error: a secret has a source
+ * message: the secret `{x}` has neither `file` nor `environment`
+ * at: x "has no content"
+ * help: give it a `file` or an `environment`, or write `external: true`
+ * why: Compose refuses the project: there is nothing to mount. Only a swarm takes secrets from a driver.
+ * source: Compose specification, `secrets`
+ */
+assert SecretsHaveASource {
+  all x: Secret | (x.external = False and not (swarm and some x.driver)) implies some x.file + x.variable
+}
+
+/** COMPOSE016 error: a config has a source
+ * message: the config `{x}` has neither `file` nor `environment` nor `content`
+ * at: x "has no content"
+ * help: give it a `file`, an `environment` or `content`, or write `external: true`
+ * why: Compose refuses the project: there is nothing to mount.
+ * source: Compose specification, `configs`
+ */
+assert ConfigsHaveASource { all x: Config | x.external = False implies some x.file + x.variable + x.content }
+
+/** COMPOSE017 error: no job has the name of a service
+ * message: `{j}` is the name of a service and of a job
+ * at: j "a job"
+ * also: s "a service"
+ * help: rename one of them
+ * why: Compose refuses the project: it could not tell which of them a name means.
+ * source: Compose specification, `jobs`
+ */
+assert JobsHaveNamesOfTheirOwn { all j: Job, s: Service - Job | s.name != j.name }
+
+/** COMPOSE018 error: what exists already has one name
+ * message: `{c}` is named `{c.actual_name}` and `{c.external_name}`
+ * at: c.external_name "another name"
+ * also: c.actual_name "one name"
+ * help: write `external: true`, and keep `name`
+ * why: Compose refuses the project: the name below `external` is an old way to write `name`.
+ * source: Compose specification, `external`
+ */
+assert ExternalThingsHaveOneName { all c: Component | some c.external_name implies c.external_name = c.actual_name }
+
+/** COMPOSE019 error: what is built is built for the platform it runs on
+ * message: `{s}` runs on `{s.platform}`, and is not built for it
+ * at: s.platform "runs on this"
+ * also: s.build_platforms "built for this"
+ * help: add `{s.platform}` to `platforms`, or change `platform`
+ * why: Compose refuses the project: there would be no image to run.
+ * source: Compose specification, `build.platforms`
+ */
+assert PlatformsAreBuilt {
+  all s: Service | (s.active = True and some s.build_platforms) implies s.platform in s.build_platforms
+}

@@ -80,3 +80,63 @@ assert JobsEnd {
   all s: Service |
     (swarm and some s.deploy_mode & ("replicated-job" + "global-job")) implies s.restart_condition != "any"
 }
+
+/** COMPOSE075 error: what is written in two places is the same
+ * message: `{s}` has `scale` and another `deploy.replicas`
+ * at: s.scale "says one thing"
+ * also: s.replicas "says another"
+ * help: remove `scale`, or write the same value
+ * why: Compose refuses the project: it cannot tell which of the two is meant.
+ * source: Compose specification, `scale`
+ */
+assert ScaleIsTheNumberOfReplicas {
+  all s: Service | (plain and s.active = True and some s.scale) implies s.scale = s.replicas
+}
+
+/** COMPOSE075 error: what is written in two places is the same
+ * message: `{s}` has `cpus` and another `deploy.resources.limits.cpus`
+ * at: s.own_cpus "says one thing"
+ * also: s.cpu_limit "says another"
+ * help: remove `cpus`, or write the same value
+ * why: Compose refuses the project: it cannot tell which of the two is meant.
+ * source: Compose specification, `cpus`
+ */
+assert ProcessorLimitsAgree {
+  all s: Service | (plain and s.active = True and some s.own_cpus) implies s.own_cpus = s.cpu_limit
+}
+
+/** COMPOSE075 error: what is written in two places is the same
+ * message: `{s}` has `mem_limit` and another `deploy.resources.limits.memory`
+ * at: s.own_memory "says one thing"
+ * also: s.memory_limit "says another"
+ * help: remove `mem_limit`, or write the same value
+ * why: Compose refuses the project: it cannot tell which of the two is meant.
+ * source: Compose specification, `mem_limit`
+ */
+assert MemoryLimitsAgree {
+  all s: Service | (plain and s.active = True and some s.own_memory) implies s.own_memory = s.memory_limit
+}
+
+/** COMPOSE075 error: what is written in two places is the same
+ * message: `{s}` has `mem_reservation` and another `deploy.resources.reservations.memory`
+ * at: s.own_reservation "says one thing"
+ * also: s.memory_reservation "says another"
+ * help: remove `mem_reservation`, or write the same value
+ * why: Compose refuses the project: it cannot tell which of the two is meant.
+ * source: Compose specification, `mem_reservation`
+ */
+assert MemoryReservationsAgree {
+  all s: Service | (plain and s.active = True and some s.own_reservation) implies s.own_reservation = s.memory_reservation
+}
+
+/** COMPOSE075 error: what is written in two places is the same
+ * message: `{s}` has `pids_limit` and another `deploy.resources.limits.pids`
+ * at: s.own_pids "says one thing"
+ * also: s.pids_limit "says another"
+ * help: remove `pids_limit`, or write the same value
+ * why: Compose refuses the project: it cannot tell which of the two is meant.
+ * source: Compose specification, `pids_limit`
+ */
+assert ProcessLimitsAgree {
+  all s: Service | (plain and s.active = True and some s.own_pids) implies s.own_pids = s.pids_limit
+}

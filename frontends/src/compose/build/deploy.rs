@@ -161,6 +161,23 @@ impl Builder<'_> {
                 self.number_fact("Service", field, atom, value, unit, help);
             }
         }
+        let own: [(&'static str, &str, super::values::Unit, &str); 5] = [
+            ("scale", "scale", units::integer, WHOLE),
+            ("own_cpus", "cpus", units::cpus, CPUS),
+            ("own_memory", "mem_limit", size_or_unlimited, SIZE),
+            (
+                "own_reservation",
+                "mem_reservation",
+                size_or_unlimited,
+                SIZE,
+            ),
+            ("own_pids", "pids_limit", units::integer, WHOLE),
+        ];
+        for (field, key, unit, help) in own {
+            if let Some(value) = tree.some(key) {
+                self.number_fact("Service", field, atom, value, unit, help);
+            }
+        }
         self.unused(tree);
     }
 

@@ -105,6 +105,27 @@ impl Builder<'_> {
         }
     }
 
+    /// The files that labels come from.
+    pub(super) fn label_files(&mut self, current: &Current, tree: &Tree) {
+        for item in tree.some("label_file").map_or(&[][..], Tree::one_or_many) {
+            let Some(written) = item.text() else {
+                continue;
+            };
+            let atom = self.facts.atom("LabelFile", written.clone(), item.span);
+            let service = current.component.atom;
+            self.fact("Service", "label_files", service, atom, item.span);
+            let found = match item.open() {
+                Some(open) => self.open_atom("Bool", open, item.span),
+                None => {
+                    let path = self.path(&written, item.span);
+                    let found = self.loader.load(&path).is_ok();
+                    self.truth(found, item.span)
+                }
+            };
+            self.fact("LabelFile", "found", atom, found, item.span);
+        }
+    }
+
     /// A path that a file names, from the working directory.
     pub(super) fn path(&self, written: &str, span: Span) -> String {
         let directory = self

@@ -276,6 +276,10 @@ impl Builder<'_> {
         }
         let truth = self.truth(external, span);
         self.fact("Component", "external", atom, truth, span);
+        let old_name = tree.and_then(|tree| tree.some("external")?.some("name"));
+        if let Some(name) = old_name {
+            self.text_fact("Component", "external_name", atom, name);
+        }
         if external {
             let pairs = tree.map_or(&[][..], Tree::pairs).iter();
             let own = pairs.filter(|pair| &*pair.key != "external" && !pair.key.starts_with("x-"));

@@ -93,6 +93,7 @@ impl Builder<'_> {
         self.healthcheck(atom, tree);
         self.deployment(current, tree);
         self.container_environment(current, tree);
+        self.label_files(current, tree);
         self.networks(current, tree);
         self.dependencies(current, tree);
         self.files(current, tree);
@@ -158,6 +159,9 @@ impl Builder<'_> {
             }
         }
         if let Some(build) = tree.some("build") {
+            if let Some(platforms) = build.some("platforms") {
+                self.texts_fact("Service", "build_platforms", atom, platforms);
+            }
             match build.some("context") {
                 Some(context) => self.text_fact("Service", "build_context", atom, context),
                 None if matches!(build.kind, Kind::Map(_)) => {

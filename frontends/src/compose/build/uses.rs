@@ -353,6 +353,7 @@ impl Builder<'_> {
                 self.refer(current, used);
             }
         }
+        self.contexts(current, tree);
         if let Some(models) = tree.some("models") {
             let pairs = models
                 .pairs()
@@ -371,6 +372,36 @@ impl Builder<'_> {
                     word: &word,
                     written: None,
                     span,
+                    properties: Vec::new(),
+                };
+                self.refer(current, used);
+            }
+        }
+    }
+
+    /// Services whose images a build takes files from.
+    fn contexts(&mut self, current: &Current, tree: &Tree) {
+        let build = tree.some("build");
+        let Some(contexts) = build.and_then(|build| build.some("additional_contexts")) else {
+            return;
+        };
+        let values = contexts.pairs().iter().map(|pair| &pair.value);
+        for item in values.chain(contexts.items()) {
+            let Some(text) = item.as_str() else { continue };
+            // In a list, the name of the context stands before the value.
+            let value = match contexts.kind {
+                Kind::List(_) => text.split_once('=').map_or("", |(_, value)| value),
+                _ => text,
+            };
+            if let Some(word) = value.strip_prefix("service:") {
+                let used = Use {
+                    sig: "ContextUse",
+                    kind: RoleKind::Reference,
+                    label: format!("build.additional_contexts.{word}"),
+                    section: "services",
+                    word,
+                    written: None,
+                    span: item.span,
                     properties: Vec::new(),
                 };
                 self.refer(current, used);

@@ -259,8 +259,8 @@ impl Builder<'_> {
 
     /// Reports a text that does not say what it should.
     pub(super) fn unreadable(&mut self, text: &str, span: Span, reason: &str, help: &str) {
-        // What the schema refuses already needs no second word.
-        if self.reported.contains(&span) {
+        // What was refused already needs no second word.
+        if !self.reported.insert(span) {
             return;
         }
         self.diagnostics.push(
