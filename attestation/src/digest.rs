@@ -88,13 +88,7 @@ impl HashAlg {
             for part in parts {
                 hasher.update(part);
             }
-            // Written to where it stays: a log has a digest or two for each entry, and each copy waits for the last.
-            let mut digest = Digest::zero(alg);
-            let place = digest.bytes.get_mut(..alg.size());
-            if let Some(Ok(place)) = place.map(TryInto::try_into) {
-                hasher.finalize_into(place);
-            }
-            digest
+            Digest::filled(alg, &hasher.finalize())
         }
         match self {
             HashAlg::Sha1 => run::<Sha1>(self, parts),

@@ -20,7 +20,7 @@ enum Cast {
     Real,
     /// A number as in C: octal after a `0`.
     Mode,
-    /// A number of bytes, with or without a unit.
+    /// A number of bytes, with or without a unit; any whole number, as `-1` is no limit.
     Size,
     /// A whole number, or `all`.
     Count,
@@ -59,9 +59,12 @@ impl Cast {
                     .is_err()
                     .then_some(("it is not a mode", "write an octal number such as `0027`"))
             }
-            Cast::Size => units::bytes(text)
-                .err()
-                .map(|reason| (reason, "write a size such as `64m`")),
+            Cast::Size => match units::bytes(text) {
+                Err(reason) if text.parse::<i64>().is_err() => {
+                    Some((reason, "write a size such as `512m`"))
+                }
+                _ => None,
+            },
             Cast::Count => (text != "all" && text.parse::<i64>().is_err()).then_some((
                 "it is neither `all` nor a whole number",
                 "write `all` or a number",
@@ -110,7 +113,13 @@ const CONTAINER: &[(&str, Node)] = &[
     ("cpu_rt_runtime", Value(Whole)),
     ("cpu_shares", Value(Whole)),
     ("cpus", Value(Real)),
+    ("attach", Value(Truth)),
     ("init", Value(Truth)),
+    ("mem_limit", Value(Size)),
+    ("mem_reservation", Value(Size)),
+    ("mem_swappiness", Value(Size)),
+    ("memswap_limit", Value(Size)),
+    ("shm_size", Value(Size)),
     (
         "networks",
         Each(&Keys(&[("use_service_name_alias", Value(Truth))])),
@@ -181,7 +190,13 @@ const SERVICE: &[(&str, Node)] = &[
             ),
             (
                 "resources",
-                Keys(&[("reservations", Keys(&[("devices", DEVICES)]))]),
+                Keys(&[
+                    ("limits", Keys(&[("memory", Value(Size))])),
+                    (
+                        "reservations",
+                        Keys(&[("memory", Value(Size)), ("devices", DEVICES)]),
+                    ),
+                ]),
             ),
         ]),
     ),
@@ -388,6 +403,10 @@ mod tests {
             ),
             ("gpus: [{ count: all }]", ""),
             ("privileged: \"yes\"", ""),
+            ("attach: maybe", "it is neither `true` nor `false`"),
+            ("memswap_limit: \"-1\"", ""),
+            ("memswap_limit: 64m", ""),
+            ("shm_size: much", "such as `b`, `k`, `m`, `g` or `t`"),
             ("cpus: \"0.5\"", ""),
         ] {
             let told = told(&format!("    {line}\n"));

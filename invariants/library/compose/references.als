@@ -223,7 +223,9 @@ assert VersionIsNotWritten { all c: Composition | plain implies no c.version }
  * source: Compose specification, `secrets`
  */
 assert SecretsHaveASource {
-  all x: Secret | (x.external = False and not (swarm and some x.driver)) implies some x.file + x.variable
+  all x: Secret |
+    (x.external = False and Composition.complete = True and not (swarm and some x.driver))
+      implies some x.file + x.variable
 }
 
 /** COMPOSE016 error: a config has a source
@@ -233,7 +235,10 @@ assert SecretsHaveASource {
  * why: Compose refuses the project: there is nothing to mount.
  * source: Compose specification, `configs`
  */
-assert ConfigsHaveASource { all x: Config | x.external = False implies some x.file + x.variable + x.content }
+assert ConfigsHaveASource {
+  all x: Config |
+    (x.external = False and Composition.complete = True) implies some x.file + x.variable + x.content
+}
 
 /** COMPOSE017 error: no job has the name of a service
  * message: `{j}` is the name of a service and of a job

@@ -178,42 +178,6 @@ impl Builder<'_> {
                 self.number_fact("Service", field, atom, value, unit, help);
             }
         }
-        self.unused(tree);
-    }
-
-    /// Reads what no rule speaks of: what cannot be read is an error all the same.
-    fn unused(&mut self, tree: &Tree) {
-        for key in ["shm_size", "memswap_limit"] {
-            if let Some(value) = tree.some(key) {
-                self.number_of(value, size_or_unlimited, SIZE);
-            }
-        }
-        for key in [
-            "oom_score_adj",
-            "cpu_count",
-            "cpu_shares",
-            "cpu_period",
-            "cpu_rt_period",
-            "cpu_quota",
-            "cpu_rt_runtime",
-            "mem_swappiness",
-        ] {
-            if let Some(value) = tree.some(key).filter(|value| value.as_str().is_some()) {
-                self.number_of(value, whole_or_duration, WHOLE);
-            }
-        }
-        for pair in tree.some("ulimits").map_or(&[][..], Tree::pairs) {
-            let soft = pair.value.some("soft");
-            let hard = pair.value.some("hard");
-            for value in [Some(&pair.value), soft, hard].into_iter().flatten() {
-                self.number_of(value, units::integer, WHOLE);
-            }
-        }
-        for key in ["tty", "stdin_open", "oom_kill_disable", "attach"] {
-            if let Some(value) = tree.some(key) {
-                self.truth_of(value);
-            }
-        }
     }
 }
 
@@ -232,9 +196,4 @@ fn size_or_unlimited(text: &str) -> Result<i128, &'static str> {
     } else {
         units::bytes(text)
     }
-}
-
-/// Periods of the scheduler are microseconds, or durations.
-fn whole_or_duration(text: &str) -> Result<i128, &'static str> {
-    units::integer(text).or_else(|reason| units::duration(text).map_err(|_| reason))
 }
