@@ -21,7 +21,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use locus_core::Sources;
-use locus_frontends::language::{self, Request};
+use locus_frontends::language::{Registry, Request};
 use locus_frontends::loader::MemoryLoader;
 use locus_frontends::yaml;
 use locus_invariants::{Options, check_loaded};
@@ -101,7 +101,9 @@ fn in_process() {
         files: vec!["compose.yaml".to_owned()],
         ..Request::default()
     };
-    let compose = language::named("compose").expect("Compose is a language");
+    let compose = Registry::builtin()
+        .named("compose")
+        .expect("Compose is a language");
     let (mut parse, mut load, mut whole) = (Duration::MAX, Duration::MAX, Duration::MAX);
     let mut rules = 0;
     for _ in 0..ROUNDS {

@@ -20,9 +20,9 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use locus_core::Sources;
-use locus_frontends::language::{self, Request};
+use locus_frontends::language::{Registry, Request};
 use locus_frontends::loader::MemoryLoader;
-use locus_frontends::{kind::FileKind, yaml};
+use locus_frontends::yaml;
 use locus_invariants::{Options, Report, check_loaded};
 use rayon::prelude::*;
 
@@ -127,13 +127,18 @@ fn check(files: &[(&str, &str)], environments: &[&str]) -> Report {
     for (name, text) in files {
         loader.insert(name, *text);
     }
-    let request = Request {
+    let mut request = Request {
         files: vec![files[0].0.to_owned()],
-        environments: environments.iter().map(|&name| name.to_owned()).collect(),
         ..Request::default()
     };
     let mut sources = Sources::new();
-    let language = language::of(FileKind::Hot).expect("Heat is known");
+    let language = Registry::builtin().named("hot").expect("Heat is known");
+    let inputs = language.inputs().iter();
+    for input in inputs.filter(|input| input.name == "environment") {
+        for path in environments {
+            request.inputs.give(input, path).expect("a path");
+        }
+    }
     let loaded = language.load(&request, &loader, &mut sources);
     let report = check_loaded(&loaded, &Options::default());
     assert!(loaded.diagnostics.is_empty(), "{:?}", loaded.diagnostics);
@@ -259,7 +264,7 @@ fn against_heat(root: &Path, python: &Path, folder: &Path) {
         files: vec!["t.yaml".into()],
         ..Request::default()
     };
-    let language = language::of(FileKind::Hot).expect("Heat is known");
+    let language = Registry::builtin().named("hot").expect("Heat is known");
     let check = |loader: &MemoryLoader| {
         let loaded = language.load(&request, loader, &mut Sources::new());
         check_loaded(&loaded, &Options::default()).findings.len()

@@ -1,104 +1,168 @@
-//! Lists the files of the rule library, so that adding a rule touches no code.
+//! Compiles the rule library, so that adding a rule touches no code and a process has nothing to compile.
 
-use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 use std::{env, fs, io};
 
-fn main() -> io::Result<()> {
+use locus_core::{Diagnostic, Sources};
+use locus_frontends::vocabulary::VOCABULARIES;
+use locus_rules::{Library, Program, Source};
+
+fn main() -> ExitCode {
+    match build() {
+        Ok(problems) if problems.is_empty() => ExitCode::SUCCESS,
+        Ok(problems) => {
+            for problem in problems {
+                println!("cargo::error={problem}");
+            }
+            ExitCode::FAILURE
+        }
+        Err(error) => {
+            println!("cargo::error=cannot read the rule library: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The files of the library.
+#[derive(Default)]
+struct Files {
+    /// Modules and their paths.
+    modules: Vec<(String, PathBuf)>,
+    /// Languages and the paths of their examples.
+    examples: Vec<(String, PathBuf)>,
+}
+
+fn build() -> io::Result<Vec<String>> {
     let root = env::var("CARGO_MANIFEST_DIR").map_err(io::Error::other)?;
-    let out = env::var("OUT_DIR").map_err(io::Error::other)?;
-    let library = Path::new(&root).join("library");
-    println!("cargo::rerun-if-changed={}", library.display());
-    let mut code = String::from(
-        "/// The modules of the library and their texts.\nconst FILES: &[(&str, &str)] = &[\n",
-    );
-    let mut files = Vec::new();
-    let mut examples = Vec::new();
+    let out = PathBuf::from(env::var("OUT_DIR").map_err(io::Error::other)?);
+    let folder = Path::new(&root).join("library");
+    println!("cargo::rerun-if-changed={}", folder.display());
+    let files = files(&folder)?;
+    let mut sources = Sources::new();
+    let mut library = Library::default();
+    let mut problems = Vec::new();
+    for (module, path) in &files.modules {
+        let source = Source {
+            module: module.clone(),
+            path: path.display().to_string(),
+            text: fs::read_to_string(path)?,
+        };
+        problems.extend(library.add(source, &mut sources));
+    }
+    library.sort();
     let mut compiled = Vec::new();
-    for folder in sorted(&library)? {
-        // The reference models are no rules.
-        if folder.file_name().is_some_and(|name| name == "models") {
+    for vocabulary in VOCABULARIES {
+        let result = Program::compile(&library, *vocabulary, &mut sources);
+        problems.extend(result.diagnostics);
+        let language = vocabulary.language();
+        let path = out.join(format!("{language}.postcard"));
+        let Some(bytes) = result.program.store() else {
+            let message = format!("a rule about {language} has a literal that cannot be stored");
+            problems.push(Diagnostic::error("rule", message));
+            continue;
+        };
+        fs::write(&path, bytes)?;
+        compiled.push((language, path));
+    }
+    fs::write(out.join("library.rs"), code(&files, &compiled))?;
+    Ok(problems.iter().map(|p| told(&sources, p)).collect())
+}
+
+/// Modules are in the folder and in one folder for each language, which has another one with examples.
+fn files(library: &Path) -> io::Result<Files> {
+    let mut files = Files::default();
+    for entry in sorted(library)? {
+        if entry.is_file() {
+            files.add(library, entry);
             continue;
         }
-        if folder.is_file() {
-            files.push(folder);
+        let language = name(&entry);
+        // The reference models are not rules.
+        if language == "models" {
             continue;
         }
-        if folder.file_name().is_some_and(|name| name == "compiled") {
-            compiled.extend(sorted(&folder)?);
-            continue;
-        }
-        for path in sorted(&folder)? {
+        for path in sorted(&entry)? {
             if path.is_file() {
-                files.push(path);
-            } else if path.file_name().is_some_and(|name| name == "examples") {
-                let language = folder.file_name().unwrap_or_default().to_string_lossy();
-                let listed = sorted(&path)?.into_iter();
-                examples.extend(listed.map(|example| (language.clone().into_owned(), example)));
+                files.add(library, path);
+            } else if name(&path) == "examples" {
+                let listed = sorted(&path)?.into_iter().filter(|path| !is_snapshot(path));
+                files
+                    .examples
+                    .extend(listed.map(|example| (language.clone(), example)));
             }
         }
     }
-    let mut modules = Vec::new();
-    for path in files {
+    Ok(files)
+}
+
+impl Files {
+    fn add(&mut self, library: &Path, path: PathBuf) {
         if path.extension().is_some_and(|extension| extension == "als") {
-            let module = path
-                .strip_prefix(&library)
-                .unwrap_or(&path)
-                .with_extension("");
-            let module = module.to_string_lossy().replace('\\', "/");
-            let _ = writeln!(code, "    ({module:?}, include_str!({path:?})),");
-            modules.push((module, fs::read(path)?));
+            let module = path.strip_prefix(library).unwrap_or(&path);
+            let module = module
+                .with_extension("")
+                .to_string_lossy()
+                .replace('\\', "/");
+            self.modules.push((module, path));
         }
+    }
+}
+
+/// The tables that the crate includes.
+fn code(files: &Files, compiled: &[(&str, PathBuf)]) -> String {
+    let mut code = String::from(
+        "/// The modules of the library and their texts.\nconst FILES: &[(&str, &str)] = &[\n",
+    );
+    for (module, path) in &files.modules {
+        let _ = writeln!(code, "    ({module:?}, include_str!({path:?})),");
     }
     code.push_str(
         "];\n\n/// The examples: language, name and text.\nconst EXAMPLES: &[(&str, &str, &str)] = &[\n",
     );
-    for (language, path) in examples {
-        if let Some(name) = path.file_name().map(|name| name.to_string_lossy()) {
-            let _ = writeln!(
-                code,
-                "    ({language:?}, {name:?}, include_str!({path:?})),"
-            );
-        }
+    for (language, path) in &files.examples {
+        let name = name(path);
+        let _ = writeln!(
+            code,
+            "    ({language:?}, {name:?}, include_str!({path:?})),"
+        );
     }
     code.push_str(
         "];\n\n/// The compiled rules by language.\nconst COMPILED: &[(&str, &[u8])] = &[\n",
     );
-    for path in compiled {
-        if let Some(language) = path.file_stem().map(|name| name.to_string_lossy()) {
-            let _ = writeln!(code, "    ({language:?}, include_bytes!({path:?})),");
-        }
-    }
-    code.push_str(
-        "];\n\n/// Of the texts that the rules of a language are compiled from.\nconst FINGERPRINTS: &[(&str, u64)] = &[\n",
-    );
-    let folders = modules.iter().filter_map(|(module, _)| folder(module));
-    for language in BTreeSet::from_iter(folders) {
-        let fingerprint = fingerprint(&modules, language);
-        let _ = writeln!(code, "    ({language:?}, {fingerprint:#x}),");
+    for (language, path) in compiled {
+        let _ = writeln!(code, "    ({language:?}, include_bytes!({path:?})),");
     }
     code.push_str("];\n");
-    fs::write(Path::new(&out).join("library.rs"), code)
+    code
 }
 
-/// The folder of a module; none for one that rules of every language may open.
-fn folder(module: &str) -> Option<&str> {
-    module.split_once('/').map(|(folder, _)| folder)
+fn told(sources: &Sources, problem: &Diagnostic) -> String {
+    match problem.primary() {
+        Some(span) => {
+            let at = sources.start(span);
+            let file = sources.name(span.file);
+            format!("{file}:{}:{}: {}", at.line, at.column, problem.message)
+        }
+        None => problem.message.clone(),
+    }
 }
 
-/// The texts that the rules of a language are compiled from, as one number (FNV-1a).
-fn fingerprint(modules: &[(String, Vec<u8>)], language: &str) -> u64 {
-    let relevant = modules
-        .iter()
-        .filter(|(module, _)| folder(module).is_none_or(|folder| folder == language));
-    let bytes = relevant.flat_map(|(module, text)| module.bytes().chain([0]).chain(text.clone()));
-    bytes.fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    })
+/// Whether a file holds what an example says.
+fn is_snapshot(path: &Path) -> bool {
+    let extension = path.extension().and_then(|extension| extension.to_str());
+    matches!(extension, Some("snap" | "new"))
 }
 
-fn sorted(folder: &Path) -> io::Result<Vec<std::path::PathBuf>> {
+fn name(path: &Path) -> String {
+    path.file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned()
+}
+
+fn sorted(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut paths: Vec<_> = fs::read_dir(folder)?
         .map(|entry| entry.map(|entry| entry.path()))
         .collect::<io::Result<_>>()?;

@@ -86,7 +86,7 @@ resources:
       count: 40
       resource_def:
         type: OS::Nova::Server
-        properties: { image: debian, flavour: m1, networks: [{ network: public }] }
+        properties: { image: debian, colour: red, networks: [{ network: public }] }
 ";
     std::fs::write(&template, text).unwrap();
     let (report, code) = check(&[template.to_str().unwrap()]);
@@ -100,8 +100,8 @@ resources:
     assert_eq!(
         said,
         [
-            "`group[0]` lacks the property `flavor`, which `OS::Nova::Server` requires (and 39 more like it)",
-            "`OS::Nova::Server` has no property `flavour`",
+            "`group[0]` is missing the property `flavor`, which `OS::Nova::Server` requires (and 39 more like it)",
+            "`OS::Nova::Server` has no property `colour`",
         ]
     );
     assert_eq!(code, 1);

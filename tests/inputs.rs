@@ -58,10 +58,7 @@ fn an_empty_file_is_refused() {
 #[test]
 fn a_binary_file_is_refused() {
     let (said, code) = check_text(b"\x7fELF\x02\x01\x01\0\0\0\xff\xfe");
-    assert_eq!(
-        said,
-        ["kind 1:1 `stack.yaml` is binary, not a configuration"]
-    );
+    assert_eq!(said, ["encoding 1:8 this is a binary file, not text"]);
     assert_eq!(code, 1);
 }
 
@@ -114,7 +111,7 @@ fn a_nested_file_that_is_missing_is_told_once() {
     let [only] = said.as_slice() else {
         panic!("{said:?}")
     };
-    let start = "HOT019 4:11 the file `nowhere.yaml` cannot be read: ";
+    let start = "HOT019 4:11 cannot read `nowhere.yaml`: ";
     assert!(only.starts_with(start), "{only}");
     assert_eq!(code, 1);
 }

@@ -7,6 +7,8 @@
     reason = "a test fails by panicking, in its helpers too"
 )]
 
+#[path = "../fuzz/bodies/boot.rs"]
+mod boot;
 #[path = "../fuzz/bodies/certificate.rs"]
 mod certificate;
 #[path = "../fuzz/bodies/evidence.rs"]
@@ -51,6 +53,11 @@ fn over_seeds(target: &str, run: impl Fn(&[u8])) {
 #[test]
 fn structures_of_a_tpm() {
     over_seeds("tpm", tpm::run);
+}
+
+#[test]
+fn event_logs_of_firmware() {
+    over_seeds("boot", boot::run);
 }
 
 #[test]

@@ -63,10 +63,11 @@ fn run_with(
 ) -> Result<Advance, ReplayError> {
     let templates = Templates::default();
     let policy = ReplayPolicy {
-        pcr: DEFAULT_PCR,
         boot_aggregates: &[boot()],
         deny_violations,
         max_behind,
+        allow_kexec: false,
+        waypoint: None,
     };
     advance(
         Reader::new(log, HashAlg::Sha1, &templates),
@@ -100,6 +101,91 @@ fn nothing_new_since_the_last_quote_is_success() {
     longer.cgpath(DEP, POD, file("/x"), "/x").unwrap();
     let again = run(longer.log_from(5), &first.cursor, &writer.quoted()).unwrap();
     assert_eq!((again.verified, again.newer), (0, 1));
+}
+
+/// Replays a log from its start that may have been shown before; whether it comes by where it was then.
+fn passes(log: &LogWriter, start: &Cursor, before: &Cursor) -> Result<bool, ReplayError> {
+    let templates = Templates::default();
+    let policy = ReplayPolicy {
+        boot_aggregates: &[boot()],
+        deny_violations: true,
+        max_behind: 1,
+        allow_kexec: false,
+        waypoint: Some(before),
+    };
+    let reader = Reader::new(log.log(), HashAlg::Sha1, &templates);
+    let done = advance(
+        reader,
+        HashAlg::Sha1,
+        start,
+        &log.quoted(),
+        &policy,
+        |_, _| {},
+    )?;
+    Ok(done.passed)
+}
+
+#[test]
+fn a_suspended_machine_goes_on_where_it_was() {
+    let mut writer = log_of(5);
+    let first = run(writer.log(), &fresh(), &writer.quoted()).unwrap();
+    let mut later = tpm(2);
+    later.boot.restart_count += 1;
+    writer.cgpath(DEP, POD, file("/new"), "/new").unwrap();
+    let Resume::Resumed(start) = first.cursor.resume(5, later).unwrap() else {
+        panic!("the registers may have stayed");
+    };
+    let done = run(writer.log_from(5), &start, &writer.quoted()).unwrap();
+    assert_eq!((done.verified, done.cursor.tpm), (1, later));
+    // Shown from its start, it comes by where it was; the log of another boot does not.
+    let Resume::Restarted(start) = first.cursor.resume(0, later).unwrap() else {
+        panic!("the machine may have been booted");
+    };
+    assert_eq!(passes(&writer, &start, &first.cursor), Ok(true));
+    let mut other = LogWriter::new(HashAlg::Sha1, &[HashAlg::Sha1, HashAlg::Sha256]);
+    other.cgpath(DEP, "/", boot(), "boot_aggregate").unwrap();
+    for number in 0..9 {
+        let path = format!("/other/{number}");
+        other.cgpath(DEP, POD, file(&path), &path).unwrap();
+    }
+    assert_eq!(passes(&other, &start, &first.cursor), Ok(false));
+}
+
+#[test]
+fn a_log_that_starts_anew_within_one_boot_needs_a_reboot() {
+    let writer = log_of(5);
+    let first = run(writer.log(), &fresh(), &writer.quoted()).unwrap();
+    let Resume::Restart(start) = first.cursor.resume(0, tpm(2)).unwrap() else {
+        panic!("the same boot");
+    };
+    // After kexec the registers go on, and the log does not.
+    let mut after = writer.clone();
+    let mut second = LogWriter::new(HashAlg::Sha1, &[HashAlg::Sha1, HashAlg::Sha256]);
+    for (path, digest) in [("boot_aggregate", boot()), ("/a", file("/a"))] {
+        after.cgpath(DEP, "/", digest, path).unwrap();
+        second.cgpath(DEP, "/", digest, path).unwrap();
+    }
+    let templates = Templates::default();
+    let policy = ReplayPolicy {
+        boot_aggregates: &[boot()],
+        deny_violations: true,
+        max_behind: 1,
+        allow_kexec: false,
+        waypoint: Some(&first.cursor),
+    };
+    let reader = Reader::new(second.log(), HashAlg::Sha1, &templates);
+    let refused = advance(
+        reader,
+        HashAlg::Sha1,
+        &start,
+        &after.quoted(),
+        &policy,
+        |_, _| {},
+    );
+    assert_eq!(refused, Err(ReplayError::Restarted));
+    // A log that was carried over has two boot aggregates.
+    let refused = run(after.log(), &fresh(), &after.quoted());
+    assert_eq!(refused, Err(ReplayError::Kexec { entry: 5 }));
 }
 
 #[test]
@@ -305,6 +391,7 @@ fn older_kernels_extend_the_padded_sha1() {
         banks: vec![BankValue {
             value: Digest::zero(HashAlg::Sha256),
             extend: Extend::PaddedSha1,
+            pcr: DEFAULT_PCR,
         }],
         ..fresh()
     };
@@ -386,7 +473,7 @@ fn entries_belong_to_the_host_the_runtime_or_a_pod() {
             Subject::Runtime,
             pod,
             Subject::Unknown,
-            Subject::Unknown,
+            Subject::Unattributed,
         ]
     );
     assert_eq!(ledger.subjects_of_pod(uid, &[]), [pod]);

@@ -19,20 +19,21 @@ use locus_attestation::evidence::{
     Appraisal as Conclusion, AttestationResult, EarExpectations, Evidence, Nonce, PcrValue,
     QuotePart, SeenNonces, TrustVector, WORKER_SUBMODULE, binding,
 };
-use locus_attestation::ima::{BootAggregate, LogWriter};
+use locus_attestation::ima::{BootAggregate, LogWriter, TEMPLATES};
 use locus_attestation::net::pki::agent_request;
+use locus_attestation::policy::WorkerPolicy;
 use locus_attestation::protocol::enrolment::Enrolment;
 use locus_attestation::protocol::registration::{Action, Event, Terms};
 use locus_attestation::protocol::{
-    Acknowledgement, Challenge, EvidenceRequest, Identity, Proof, Registration,
+    Acknowledgement, Challenge, EvidenceRequest, Identity, Proof, Registration, WorkerRecord,
 };
 use locus_attestation::reference::{
-    OsReference, ReferenceValues, RuntimeReference, Whitelist, export, import,
+    HostReference, OsReference, ReferenceValues, RuntimeReference, Whitelist, export, import,
 };
 use locus_attestation::tpm::device::quote;
 use locus_attestation::tpm::emulated::EmulatedTpm;
 use locus_attestation::tpm::{AkBlob, AkKind, EkKind, Tpm};
-use locus_attestation::verifier::{Node, Policy, Worker, appraise_worker};
+use locus_attestation::verifier::{Node, Worker, appraise_worker};
 use mutate::mutate;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -102,9 +103,10 @@ fn scene() -> Scene {
 fn begin() -> Registration {
     let terms = Terms {
         bank: HashAlg::Sha256,
+        boot_by_events: false,
         verifier_key: "sha256:verifier".to_owned(),
     };
-    Registration::begin("worker", terms, NOW).0
+    Registration::begin("worker", "127.0.0.1:1", terms, NOW)
 }
 
 fn tell(registration: &mut Registration, event: Event) -> Action {
@@ -225,8 +227,18 @@ fn an_acknowledgement() {
         .unwrap();
     tell(&mut registration, Event::Proof(Box::new(proof)));
     tell(&mut registration, Event::Boot(Ok(())));
-    let stored = Event::Stored(Ok("certificate".to_owned()));
-    let Action::SendAcknowledgement(genuine) = tell(&mut registration, stored) else {
+    let record = WorkerRecord {
+        id: scene.identity.worker,
+        name: "worker".to_owned(),
+        os: scene.identity.os.clone(),
+        address: "127.0.0.1:1".to_owned(),
+        ak_public: scene.identity.ak_public.clone(),
+        ek_public: scene.identity.endorsement.public.clone(),
+        ek_certificate: Vec::new(),
+        tls_key: String::new(),
+    };
+    let proposed = Event::Proposed(Ok(Box::new(("certificate".to_owned(), record))));
+    let Action::SendAcknowledgement(genuine) = tell(&mut registration, proposed) else {
         panic!("no acknowledgement")
     };
     never_taken(&json(&genuine), from_json::<Acknowledgement>, |changed| {
@@ -255,6 +267,7 @@ fn attested() -> Attested {
         name: "worker".to_owned(),
         os: OS.to_owned(),
         ak: ak.public_area().unwrap(),
+        software_tpm: true,
     };
     let zeros = vec![Digest::zero(HashAlg::Sha256); 10];
     let boot = BootAggregate::over(HashAlg::Sha256, &zeros)
@@ -271,7 +284,7 @@ fn attested() -> Attested {
         tpm.extend(10, &extended).unwrap();
     }
     let nonce = Nonce::from_bytes([1; 32]);
-    let request = Node::default().request(worker.id, nonce, None, HashAlg::Sha256);
+    let request = Node::default().request(worker.id, nonce, None, &WorkerPolicy::default());
     let claims = request.answer(0, HashAlg::Sha1, 0).to_bytes();
     let bound = binding(&request.nonce, &claims);
     let quoted = quote(&mut tpm, &ak, bound.as_bytes(), &request.selection).unwrap();
@@ -296,6 +309,14 @@ fn attested() -> Attested {
         files: [(SHIM.into(), [shim].into())].into(),
     };
     values.runtimes.insert("containerd".to_owned(), runtime);
+    let host = HostReference {
+        files: [("/usr/sbin/sshd".into(), [shim].into())].into(),
+    };
+    values.hosts.insert("debian".to_owned(), host);
+    let host = HostReference {
+        files: [("/usr/sbin/sshd".into(), [shim].into())].into(),
+    };
+    values.hosts.insert("debian".to_owned(), host);
     Attested {
         worker,
         request,
@@ -306,7 +327,11 @@ fn attested() -> Attested {
 
 fn appraised(case: &Attested, request: &EvidenceRequest, evidence: &[u8]) -> Option<u64> {
     let node = Node::default();
-    let policy = Policy::default();
+    // The operator names the template. Without that, a first log may still mix names of the table: not refused yet.
+    let policy = WorkerPolicy {
+        templates: Some(vec!["ima-cgpath".to_owned()]),
+        ..WorkerPolicy::default()
+    };
     appraise_worker(&case.worker, &node, request, evidence, &case.list, &policy)
         .ok()
         .map(|done| done.verified)
@@ -321,6 +346,82 @@ fn evidence() {
         |bytes| Some(bytes.to_vec()),
         |bytes| appraised(&case, &case.request, &bytes).is_some(),
     );
+}
+
+/// What of an entry no hash covers: the name of its template and its PCR. No other is taken for them, whichever entry
+/// has it.
+#[test]
+fn names_and_registers_of_entries() {
+    let case = attested();
+    let names = TEMPLATES.iter().map(|(name, _)| (*name).to_owned());
+    let formats = TEMPLATES.iter().map(|(_, format)| (*format).to_owned());
+    let orders = [
+        "cg-path|dep|d-ng|n-ng",
+        "dep|n-ng|d-ng|cg-path",
+        "n-ng|buf|d-ng|cg-path",
+        "buf|buf|d-ng|n-ng",
+    ];
+    let others = [
+        "",
+        "ima-cgpath ",
+        "ima-cgpath\0",
+        "ima-CGPATH",
+        "ima-cgpat",
+        "ima-cgpathh",
+    ];
+    let made_up = orders.iter().chain(&others).map(|name| (*name).to_owned());
+    let log = Evidence::decode(&case.evidence).unwrap().log.to_vec();
+    let taken = |log: &[u8]| {
+        let evidence = Evidence::decode(&case.evidence).unwrap();
+        let changed = Evidence::encode(evidence.claims_bytes, &evidence.quote, Some(log));
+        appraised(&case, &case.request, &changed).is_some()
+    };
+    assert!(taken(&relabelled(&log, 0, None, None)));
+    for name in names.chain(formats).chain(made_up) {
+        for entry in 0..3 {
+            let changed = relabelled(&log, entry, Some(&name), None);
+            assert!(
+                changed == log || !taken(&changed),
+                "entry {entry} as `{name}`"
+            );
+        }
+    }
+    for pcr in (0..32).filter(|pcr| *pcr != 10).chain([266, u32::MAX]) {
+        for entry in 0..3 {
+            assert!(
+                !taken(&relabelled(&log, entry, None, Some(pcr))),
+                "entry {entry} in PCR {pcr}"
+            );
+        }
+    }
+}
+
+/// A log in which one entry has another name of its template, or another PCR.
+fn relabelled(log: &[u8], which: usize, name: Option<&str>, pcr: Option<u32>) -> Vec<u8> {
+    let number = |bytes: &[u8]| u32::from_le_bytes(bytes[..4].try_into().unwrap()) as usize;
+    let mut out = Vec::new();
+    let mut rest = log;
+    let mut entry = 0;
+    while !rest.is_empty() {
+        let name_end = 28 + number(&rest[24..]);
+        let end = name_end + 4 + number(&rest[name_end..]);
+        let chosen = entry == which;
+        let old = number(rest);
+        let pcr = pcr
+            .filter(|_| chosen)
+            .unwrap_or(u32::try_from(old).unwrap());
+        out.extend_from_slice(&pcr.to_le_bytes());
+        out.extend_from_slice(&rest[4..24]);
+        let name = name
+            .filter(|_| chosen)
+            .map_or(&rest[28..name_end], str::as_bytes);
+        out.extend_from_slice(&u32::try_from(name.len()).unwrap().to_le_bytes());
+        out.extend_from_slice(name);
+        out.extend_from_slice(&rest[name_end..end]);
+        rest = &rest[end..];
+        entry += 1;
+    }
+    out
 }
 
 /// Evidence that answers another request than the verifier's own.

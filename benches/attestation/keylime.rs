@@ -12,11 +12,13 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use locus_attestation::clock::Timestamp;
 use locus_attestation::digest::HashAlg;
 use locus_attestation::evidence::{Evidence, Nonce};
 use locus_attestation::ima::{Reader, Templates};
+use locus_attestation::policy::WorkerPolicy;
 use locus_attestation::protocol::EvidenceRequest;
-use locus_attestation::verifier::{Node, Policy, appraise_pod, appraise_worker};
+use locus_attestation::verifier::{Node, PodStatus, appraise_pod, appraise_worker};
 use serde_json::json;
 
 use super::machine::{Machine, content, whitelist};
@@ -38,13 +40,20 @@ pub(crate) fn run(report: &mut Report) {
     let pod = machine.plain_pod(ENTRIES);
     let node = Node::default();
     let nonce = Nonce::from_bytes([3; 32]);
-    let request = node.request(machine.worker.id, nonce, Some(&pod), HashAlg::Sha256);
+    let request = node.request(
+        machine.worker.id,
+        nonce,
+        Some(&pod),
+        &WorkerPolicy::default(),
+    );
     let bytes = machine.evidence(&request);
-    let policy = Policy::default();
+    let policy = WorkerPolicy::default();
+    let now = Timestamp::from_secs(1_800_000_000);
+    let known = PodStatus::declared(pod.clone());
     let ours = best(20, || {
         let worker = &machine.worker;
         let done = appraise_worker(worker, &node, &request, &bytes, &list, &policy).unwrap();
-        black_box(appraise_pod(&pod, &[], &node, &done, &list).unwrap());
+        black_box(appraise_pod(&known, &node, &done, &list, &policy, now).unwrap());
     });
     let folder = tempfile::tempdir().unwrap();
     write(folder.path(), &machine, &request, &bytes);

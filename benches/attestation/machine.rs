@@ -92,6 +92,7 @@ impl Machine {
             name: format!("worker-{number}"),
             os: OS.to_owned(),
             ak: ak.public_area().unwrap(),
+            software_tpm: true,
         };
         Machine {
             tpm,

@@ -2,14 +2,16 @@
 
 use std::hint::black_box;
 
+use locus_attestation::clock::Timestamp;
 use locus_attestation::digest::{Digest, HashAlg};
 use locus_attestation::evidence::{Evidence, Nonce};
 use locus_attestation::ima::{Reader, Templates};
+use locus_attestation::policy::{Mode, WorkerPolicy};
 use locus_attestation::protocol::EvidenceRequest;
 use locus_attestation::reference::Whitelist;
 use locus_attestation::tpm::Signature;
 use locus_attestation::verifier::{
-    Appraisal, Node, Pod, PodTerms, Policy, appraise_pod, appraise_worker,
+    Appraisal, Node, Pod, PodStatus, PodTerms, appraise_pod, appraise_worker,
 };
 
 use super::machine::{Machine, content, whitelist};
@@ -32,16 +34,30 @@ fn judge(
     pod: &Pod,
     node: &Node,
     (request, bytes): (&EvidenceRequest, &[u8]),
-    (list, policy): (&Whitelist, &Policy),
+    (list, policy): (&Whitelist, &WorkerPolicy),
 ) -> (Appraisal, PodTerms) {
     let done = appraise_worker(&machine.worker, node, request, bytes, list, policy).unwrap();
-    let terms = appraise_pod(pod, &[], node, &done, list).unwrap();
+    let now = Timestamp::from_secs(1_800_000_000);
+    let terms = appraise_pod(
+        &PodStatus::declared(pod.clone()),
+        node,
+        &done,
+        list,
+        policy,
+        now,
+    )
+    .unwrap();
     (done, terms)
 }
 
 fn request(machine: &Machine, node: &Node, pod: &Pod) -> EvidenceRequest {
     let nonce = Nonce::from_bytes([1; 32]);
-    node.request(machine.worker.id, nonce, Some(pod), HashAlg::Sha256)
+    node.request(
+        machine.worker.id,
+        nonce,
+        Some(pod),
+        &WorkerPolicy::default(),
+    )
 }
 
 fn first(report: &mut Report, column: HashAlg) {
@@ -53,7 +69,7 @@ fn first(report: &mut Report, column: HashAlg) {
     let bytes = machine.evidence(&request);
     let floor = hashes_and_signature(&machine, &bytes, column);
     // A gate makes list and policy once.
-    let policy = Policy::default();
+    let policy = WorkerPolicy::default();
     let (floor, whole) = best_of_two(RUNS, floor, || {
         let judged = judge(&machine, &pod, &node, (&request, &bytes), (&list, &policy));
         black_box(judged);
@@ -97,7 +113,11 @@ fn hashes_and_signature<'a>(
 /// A node that has shown many entries, and one that has shown few: new entries cost the same on both.
 fn again(report: &mut Report) {
     let list = whitelist(ENTRIES);
-    let policy = Policy::default();
+    // The new entries are the host's, and none of them is known.
+    let policy = WorkerPolicy {
+        host: Mode::Reported,
+        ..WorkerPolicy::default()
+    };
     let mut took = Vec::new();
     for known in [ENTRIES, NEW] {
         let mut machine = Machine::new(2, HashAlg::Sha1);

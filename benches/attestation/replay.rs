@@ -60,10 +60,11 @@ pub(crate) fn run(report: &mut Report) {
     let start = Cursor::fresh(&[HashAlg::Sha256], tpm);
     let accepted = [boot()];
     let policy = ReplayPolicy {
-        pcr: 10,
         boot_aggregates: &accepted,
         deny_violations: true,
         max_behind: 1,
+        allow_kexec: false,
+        waypoint: None,
     };
     let replayed = best(3, || {
         let reader = Reader::new(log, HashAlg::Sha1, &templates);

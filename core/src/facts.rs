@@ -336,6 +336,11 @@ impl Facts {
         relation.spans.push(span);
     }
 
+    /// The tuples of all relations, each with the place where it is written if it has one of its own.
+    pub fn placed(&self) -> impl Iterator<Item = (&[AtomId], Option<Span>)> {
+        self.tuples.iter().flat_map(Relation::placed)
+    }
+
     /// How many atoms there are.
     pub fn len(&self) -> usize {
         self.atoms.len()

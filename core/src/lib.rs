@@ -3,6 +3,8 @@
 //!
 //! This crate does no input or output, and knows neither YAML nor SAT.
 
+pub mod catalogue;
+pub mod decode;
 pub mod diagnostic;
 pub mod facts;
 pub mod graph;
@@ -10,7 +12,9 @@ pub mod int;
 pub mod source;
 pub mod suggest;
 pub mod value;
+pub mod values;
 
+pub use decode::decode;
 pub use diagnostic::{Diagnostic, Label, Severity};
 pub use graph::{Location, LocationGraph, LocationId};
 pub use int::Int;

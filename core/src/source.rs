@@ -174,6 +174,15 @@ impl Sources {
 
     /// Line and column of a byte offset.
     pub fn position(&self, id: FileId, offset: u32) -> Position {
+        self.position_in(id, offset, |before| before.chars().count())
+    }
+
+    /// Line and column of a byte offset, with the column counted in UTF-16 code units as editors do.
+    pub fn position_utf16(&self, id: FileId, offset: u32) -> Position {
+        self.position_in(id, offset, |before| before.encode_utf16().count())
+    }
+
+    fn position_in(&self, id: FileId, offset: u32, width: impl Fn(&str) -> usize) -> Position {
         let Some(file) = self.file(id) else {
             return Position { line: 1, column: 1 };
         };
@@ -184,14 +193,33 @@ impl Sources {
         while !file.text.is_char_boundary(end) {
             end -= 1;
         }
-        let column = file
-            .text
-            .get(start as usize..end)
-            .map_or(0, |before| before.chars().count());
+        let column = file.text.get(start as usize..end).map_or(0, width);
         Position {
             line,
             column: column + 1,
         }
+    }
+
+    /// The byte offset of a line and a column in UTF-16 code units, both from 1. What is past the end of a line or of the
+    /// file is its end, and what is inside a character is its start.
+    pub fn offset_utf16(&self, id: FileId, at: Position) -> u32 {
+        let Some(file) = self.file(id) else {
+            return 0;
+        };
+        let lines = file.lines();
+        let Some(&start) = lines.get(at.line.saturating_sub(1)) else {
+            return u32::try_from(file.text.len()).unwrap_or(u32::MAX);
+        };
+        let rest = file.text.get(start as usize..).unwrap_or("");
+        let line = rest.split(['\n', '\r']).next().unwrap_or(rest);
+        let mut units = 0;
+        for (offset, c) in line.char_indices() {
+            units += c.len_utf16();
+            if units >= at.column {
+                return start + u32::try_from(offset).unwrap_or(u32::MAX);
+            }
+        }
+        start + u32::try_from(line.len()).unwrap_or(u32::MAX)
     }
 
     /// Line and column where a span starts.
@@ -223,6 +251,26 @@ mod tests {
         assert_eq!(at(8), (2, 1));
         assert_eq!(at(10), (3, 1));
         assert_eq!(at(999), (3, 1), "past the end is the end");
+    }
+
+    #[test]
+    fn editors_count_code_units() {
+        let mut sources = Sources::new();
+        let file = sources.add("a", "a😀é\r\nb");
+        let text = sources.text(file).to_owned();
+        for (offset, line, column) in [(0, 1, 1), (1, 1, 2), (5, 1, 4), (7, 1, 5), (9, 2, 1)] {
+            let at = sources.position_utf16(file, offset);
+            assert_eq!((at.line, at.column), (line, column), "{offset}");
+            assert_eq!(sources.offset_utf16(file, at), offset);
+        }
+        let offset = |line, column| sources.offset_utf16(file, Position { line, column });
+        assert_eq!(offset(1, 3), 1, "inside a character is its start");
+        assert_eq!(offset(1, 99), 7, "past the end of a line is its end");
+        assert_eq!(
+            offset(9, 1) as usize,
+            text.len(),
+            "past the last line is the end"
+        );
     }
 
     #[test]

@@ -2,10 +2,13 @@
 //!
 //! Nothing here reads a file: text comes from the caller, or through a loader that the caller gives.
 
+pub mod codes;
 pub mod compose;
 pub mod loader;
 pub mod yaml;
 
 pub mod hot;
-pub mod kind;
+pub mod kubernetes;
 pub mod language;
+pub mod tosca;
+pub mod vocabulary;

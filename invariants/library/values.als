@@ -24,13 +24,13 @@ one sig Computed {
   rel_precedes: univ -> univ,
   rel_network_address: univ -> univ,
   rel_broadcast_address: univ -> univ,
-  rel_first_host: univ -> univ,
   rel_matches: univ -> univ,
   rel_finds: univ -> univ,
   rel_older: univ -> univ,
   rel_less_quantity: univ -> univ,
   rel_same_quantity: univ -> univ,
   rel_less_bytes: univ -> univ,
+  rel_less_duration: univ -> univ,
   rel_written_before: univ -> univ,
   rel_empty_text: set univ,
   rel_address_of: univ -> univ,
@@ -54,6 +54,9 @@ pred smaller_magnitude[a, b: set univ] { some a.(Computed.rel_smaller_magnitude)
 /** Some number is below zero. */
 pred negative[a: set univ] { some a & Computed.rel_negative }
 
+/** Some value is a number, or the text of one. */
+pred number[a: set univ] { some a & Computed.rel_number }
+
 /** The remainder of a value by a step is the offset. */
 pred modulo[value, step, offset: set univ] { some step.(value.(Computed.rel_modulo)) & offset }
 
@@ -62,6 +65,9 @@ pred address[a: set univ] { some a & Computed.rel_address }
 
 /** Some text is a CIDR block. */
 pred cidr[a: set univ] { some a & Computed.rel_cidr }
+
+/** Some block is written with the address of a host: `10.0.0.5/24`. */
+pred host_bits[a: set univ] { some a & Computed.rel_host_bits }
 
 /** Some address or block is of IPv4. */
 pred v4[a: set univ] { some a & Computed.rel_v4 }
@@ -93,6 +99,18 @@ pred finds[text, pattern: set univ] { some text.(Computed.rel_finds) & pattern }
 /** Some semantic version is older than some other. */
 pred older[a, b: set univ] { some a.(Computed.rel_older) & b }
 
+/** Some quantity of Kubernetes, such as `250m` or `1.5Gi`, is less than some other. */
+pred less_quantity[a, b: set univ] { some a.(Computed.rel_less_quantity) & b }
+
+/** Some quantity is equal to some other, in whatever units: `1000m` and `1`. */
+pred same_quantity[a, b: set univ] { some a.(Computed.rel_same_quantity) & b }
+
+/** Some byte size, such as `512m`, is less than some other; a number is one of bytes. */
+pred less_bytes[a, b: set univ] { some a.(Computed.rel_less_bytes) & b }
+
+/** Some duration, such as `1m30s`, is shorter than some other; a number is one of nanoseconds. */
+pred less_duration[a, b: set univ] { some a.(Computed.rel_less_duration) & b }
+
 /** Something is written before something else. */
 pred written_before[a, b: set univ] { some a.(Computed.rel_written_before) & b }
 
@@ -110,6 +128,18 @@ fun address_of[a: set univ]: set univ { a.(Computed.rel_address_of) }
 
 /** Hardware addresses in one spelling. */
 fun mac_of[a: set univ]: set univ { a.(Computed.rel_mac_of) }
+
+/** Texts in lower case. */
+fun lower_case_of[a: set univ]: set univ { a.(Computed.rel_lower_case_of) }
+
+/** How many characters a text has, items a list, entries a map. */
+fun length_of[a: set univ]: set univ { a.(Computed.rel_length_of) }
+
+/** Blocks in one spelling, from their first address. */
+fun block_of[a: set univ]: set univ { a.(Computed.rel_block_of) }
+
+/** The lengths of the prefixes of blocks. */
+fun prefix_length_of[a: set univ]: set univ { a.(Computed.rel_prefix_length_of) }
 
 /** 4 or 6. */
 fun ip_version_of[a: set univ]: set univ { a.(Computed.rel_ip_version_of) }

@@ -2,29 +2,29 @@
 
 use std::fmt::Write as _;
 
+use crate::library;
 use crate::rules::{Library, Rule};
 
-/// The page of the rule with an identifier or alias, in Markdown; none when there is no such rule.
-pub fn explain(id: &str) -> Option<String> {
-    page(Library::builtin(), id)
+/// The page of the rule with an identifier, name or alias, in Markdown; none when there is no such rule.
+pub fn explain(wanted: &str) -> Option<String> {
+    page(library::builtin(), wanted)
 }
 
 /// The page of a rule of a library.
-pub fn page(library: &Library, id: &str) -> Option<String> {
-    let parts = library.find(id);
+pub fn page(library: &Library, wanted: &str) -> Option<String> {
+    let parts = library.find(wanted);
     let first = parts.first()?;
-    let mut out = format!("# {}: {}\n", first.id, first.title);
-    if !first.id.eq_ignore_ascii_case(id) {
-        let _ = write!(
-            out,
-            "\n`{}` is another name of this rule.\n",
-            id.to_uppercase()
-        );
+    let mut out = format!("# {} {}\n", first.id, first.name);
+    let is_alias = |alias: &&String| alias.eq_ignore_ascii_case(wanted);
+    if let Some(alias) = first.aliases.iter().find(is_alias) {
+        let _ = write!(out, "\n{alias} is another identifier of this rule.\n");
     }
     for part in &parts {
-        if parts.len() > 1 {
-            let _ = write!(out, "\n## {}\n", capitalized(&part.title));
-        }
+        let title = capitalized(&part.title);
+        let _ = match parts.as_slice() {
+            [_] => write!(out, "\n{title}.\n"),
+            _ => write!(out, "\n## {title}\n"),
+        };
         let _ = write!(
             out,
             "\nSeverity: {}. Source: {}.\n\n{}\n",
@@ -32,8 +32,8 @@ pub fn page(library: &Library, id: &str) -> Option<String> {
         );
         let _ = write!(out, "\n```alloy\n{}\n```\n", part.text);
     }
-    for (kind, title) in [("breaks", "Breaks it"), ("holds", "Holds")] {
-        for example in Library::examples(&first.id) {
+    for (kind, title) in [("breaks", "Reported"), ("holds", "Not reported")] {
+        for example in library::examples_of(&first.id) {
             if example.name.ends_with(&format!(".{kind}.yaml")) {
                 let _ = write!(out, "\n## {title}\n\n```yaml\n{}```\n", example.text);
             }
@@ -53,17 +53,22 @@ fn capitalized(text: &str) -> String {
 /// The table of all rules, in Markdown.
 pub fn table(library: &Library) -> String {
     let mut out = String::from(
-        "# Rules\n\nEach rule is an assertion in `invariants/library/`, with its page generated from it \
-         (`cargo run -p locus-invariants --example rule-pages`).\n\n| rule | severity | what must hold |\n|---|---|---|\n",
+        "# Rules\n\nEach rule is an assertion in `invariants/library/`; its page is generated from it (`cargo xtask rules`). \
+         Name a rule by its identifier or by its name, on the command line and in `locus.toml`.\n\n\
+         | rule | name | severity | what is wrong |\n|---|---|---|---|\n",
     );
     for rule in library.rules() {
         let Rule {
             id,
+            name,
             severity,
             title,
             ..
         } = rule;
-        let _ = writeln!(out, "| [{id}](rules/{id}.md) | {severity} | {title} |");
+        let _ = writeln!(
+            out,
+            "| [{id}](rules/{id}.md) | {name} | {severity} | {title} |"
+        );
     }
     out
 }

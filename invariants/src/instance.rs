@@ -30,7 +30,7 @@ pub enum Judgement {
     /// It is not: the constraints that it breaks.
     Broken(Vec<Diagnostic>),
     /// It could not be evaluated, and why.
-    Unknown(Diagnostic),
+    Unknown(Box<Diagnostic>),
 }
 
 /// Evaluates the reference model on a graph.
@@ -47,10 +47,10 @@ pub fn judge(graph: &LocationGraph, limits: &Limits) -> Judgement {
     match Valuation::new(graph).and_then(|valuation| valuation.evaluate(limits)) {
         Ok(broken) if broken.is_empty() => Judgement::Instance,
         Ok(broken) => Judgement::Broken(broken.into_iter().map(place).collect()),
-        Err(reason) => Judgement::Unknown(place(Diagnostic::warning(
+        Err(reason) => Judgement::Unknown(Box::new(place(Diagnostic::warning(
             "instance",
             format!("it was not decided whether this is an instance of `{MODEL}`: {reason}"),
-        ))),
+        )))),
     }
 }
 

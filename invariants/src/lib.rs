@@ -8,17 +8,17 @@ pub mod check;
 pub mod engine;
 pub mod explain;
 pub mod instance;
-pub mod logic;
+pub mod library;
 pub mod models;
-pub mod rules;
-pub mod values;
-pub mod vocabulary;
 
 pub use check::{Checker, Configuration, Options, Report, Stats, check as check_loaded};
 pub use explain::explain;
+pub use locus_frontends::vocabulary;
+pub use locus_rules as rules;
+pub use locus_rules::logic;
 pub use rules::{Library, Rule};
 
 /// All rules that come with the program; a rule that is stated in parts appears once for each part.
 pub fn rules() -> &'static [Rule] {
-    Library::builtin().rules()
+    library::builtin().rules()
 }

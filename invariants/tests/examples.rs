@@ -1,47 +1,73 @@
 //! Every rule is shown by examples: one that holds, and one that breaks it at marked places.
 //!
-//! A comment `#   ^ HOT221` marks the line above it: a finding of that rule starts there, at the column of
-//! the caret. A breaking example has the marked findings and no others; a holding one has none. The
+//! A breaking example has the findings that comments mark (`locus_rules::marks`) and no others; a holding one has none. The
 //! environment of `a.breaks.yaml` is `a.breaks.env.yaml`; examples can name each other as files. An example with
 //! `.swarm.` in its name is deployed to a swarm of two nodes.
 #![allow(clippy::expect_used, reason = "a test fails by panicking")]
 
 use std::collections::BTreeSet;
 
-use locus_core::Sources;
-use locus_frontends::compose::Target;
-use locus_frontends::language::{self, Request};
+use locus_core::diagnostic::Fix;
+use locus_core::{Diagnostic, Sources};
+use locus_frontends::language::{Registry, Request};
 use locus_frontends::loader::MemoryLoader;
 use locus_invariants::check::{Checker, Options, Report, check as check_loaded};
-use locus_invariants::rules::{Example, Library};
+use locus_invariants::library::{self, Example};
+use locus_invariants::rules::Library;
+use locus_invariants::rules::marks::marks;
 use locus_invariants::vocabulary::VOCABULARIES;
 
 /// The environment of an example.
 fn environment(name: &str) -> Option<Example> {
-    let name = name.replace(".yaml", ".env.yaml");
-    Library::all_examples().find(|example| example.name == name)
+    let name = format!("{}.env.yaml", name.strip_suffix(".yaml")?);
+    library::examples().find(|example| example.name == name)
+}
+
+/// The inputs that an example is checked with.
+fn inputs(example: &Example) -> Vec<(&'static str, &'static str)> {
+    let mut inputs = Vec::new();
+    if let Some(environment) = environment(example.name) {
+        inputs.push(("environment", environment.name));
+    }
+    if example.name.contains(".swarm.") {
+        inputs.extend([("target", "swarm"), ("nodes", "2")]);
+    }
+    inputs
 }
 
 fn check(sources: &mut Sources, example: &Example) -> Report {
+    check_text(sources, example, example.text)
+}
+
+/// Checks an example with another text.
+fn check_text(sources: &mut Sources, example: &Example, text: &str) -> Report {
     let mut loader = MemoryLoader::new();
-    for other in Library::all_examples().filter(|other| other.language == example.language) {
+    for other in library::examples().filter(|other| other.language == example.language) {
         loader.insert(other.name, other.text);
     }
+    loader.insert(example.name, text);
     let mut request = Request {
         files: vec![example.name.to_owned()],
         ..Request::default()
     };
-    let environment = environment(example.name);
-    request
-        .environments
-        .extend(environment.map(|environment| environment.name.to_owned()));
-    if example.name.contains(".swarm.") {
-        request.target = Target::Swarm;
-        request.nodes = Some(2);
+    let registry = Registry::builtin();
+    let language = registry
+        .named(example.language)
+        .expect("rules are about a language");
+    for (name, value) in inputs(example) {
+        let input = language.inputs().iter().find(|input| input.name == name);
+        let input = input.expect("an input of the language");
+        request
+            .inputs
+            .give(input, value)
+            .expect("a value of the input");
     }
-    let language = language::named(example.language).expect("rules are about a language");
     let loaded = language.load(&request, &loader, sources);
-    let mut report = check_loaded(&loaded, &Options::default());
+    let options = Options {
+        texts: Some(sources),
+        ..Options::default()
+    };
+    let mut report = check_loaded(&loaded, &options);
     report.findings.extend(loaded.diagnostics);
     report.unchecked.extend(loaded.unchecked);
     report
@@ -67,31 +93,13 @@ fn found(sources: &Sources, report: &Report) -> BTreeSet<Place> {
         .collect()
 }
 
-/// The column that a caret marks; `#^` is the first, which a comment cannot point at.
-fn column(before: &str) -> usize {
-    match before.chars().count() {
-        1 => 1,
-        count => count + 1,
-    }
-}
-
 /// The marked places of an example.
 fn marked(name: &str, text: &str) -> BTreeSet<Place> {
-    let mut line = 0;
-    let mut places = BTreeSet::new();
-    if let Some(environment) = environment(name) {
-        places.extend(marked(environment.name, environment.text));
-    }
-    for (at, content) in text.lines().enumerate() {
-        match content.split_once('^').filter(|_| content.starts_with('#')) {
-            Some((before, rule)) => {
-                let (name, rule) = (name.to_owned(), rule.trim().to_owned());
-                places.insert((name, line, column(before), rule));
-            }
-            None => line = at + 1,
-        }
-    }
-    places
+    let environment = environment(name).map(|one| marked(one.name, one.text));
+    let own = marks(text)
+        .into_iter()
+        .map(|mark| (name.to_owned(), mark.line, mark.column, mark.rule));
+    own.chain(environment.into_iter().flatten()).collect()
 }
 
 #[test]
@@ -99,7 +107,7 @@ fn the_library_has_no_errors() {
     let mut sources = Sources::new();
     let mut library = Library::default();
     let mut problems = Vec::new();
-    for source in Library::builtin().sources() {
+    for source in library::builtin().sources() {
         problems.extend(library.add(source.clone(), &mut sources));
     }
     let mut rules = 0;
@@ -124,11 +132,11 @@ fn the_library_has_no_errors() {
 #[test]
 fn every_rule_has_an_example_that_holds_and_one_that_breaks() {
     let mut lacking = Vec::new();
-    for rule in Library::builtin().rules() {
+    for rule in library::builtin().rules() {
         for id in std::iter::once(&rule.id).chain(&rule.aliases) {
             for kind in ["holds", "breaks"] {
                 let suffix = format!(".{kind}.yaml");
-                if !Library::examples(id).any(|example| example.name.ends_with(&suffix)) {
+                if !library::examples_of(id).any(|example| example.name.ends_with(&suffix)) {
                     lacking.push(format!("{id}{suffix}"));
                 }
             }
@@ -141,7 +149,7 @@ fn every_rule_has_an_example_that_holds_and_one_that_breaks() {
 #[test]
 fn examples_that_hold_are_silent() {
     let mut wrong = Vec::new();
-    for example in Library::all_examples() {
+    for example in library::examples() {
         if example.name.ends_with(".holds.yaml") {
             let mut sources = Sources::new();
             let report = check(&mut sources, &example);
@@ -159,7 +167,7 @@ fn examples_that_hold_are_silent() {
 #[test]
 fn examples_that_break_are_reported_where_they_are_marked() {
     let mut wrong = Vec::new();
-    for example in Library::all_examples() {
+    for example in library::examples() {
         if example.name.ends_with(".breaks.yaml") {
             let mut sources = Sources::new();
             let report = check(&mut sources, &example);
@@ -182,12 +190,12 @@ fn examples_that_break_are_reported_where_they_are_marked() {
 #[test]
 fn every_assertion_is_broken_by_an_example() {
     let mut messages = BTreeSet::new();
-    for example in Library::all_examples() {
+    for example in library::examples() {
         let mut sources = Sources::new();
         let report = check(&mut sources, &example);
         messages.extend(report.broken.iter().cloned());
     }
-    let unbroken: Vec<String> = Library::builtin()
+    let unbroken: Vec<String> = library::builtin()
         .rules()
         .iter()
         .filter(|rule| !messages.contains(&(rule.module.clone(), rule.assertion.clone())))
@@ -196,13 +204,10 @@ fn every_assertion_is_broken_by_an_example() {
     assert_eq!(unbroken, Vec::<String>::new());
 }
 
-#[test]
-fn what_examples_say_reads_well() {
+/// What the examples of a rule that break it say, with where.
+fn said(id: &str) -> String {
     let mut told = String::new();
-    for example in Library::all_examples() {
-        if !example.name.ends_with(".breaks.yaml") {
-            continue;
-        }
+    for example in library::examples_of(id).filter(|one| one.name.ends_with(".breaks.yaml")) {
         let mut sources = Sources::new();
         let report = check(&mut sources, &example);
         told.push_str(&format!("{}\n", example.name));
@@ -222,7 +227,124 @@ fn what_examples_say_reads_well() {
             if let Some(help) = &finding.help {
                 told.push_str(&format!("    help: {help}\n"));
             }
+            for fix in &finding.fixes {
+                let applicability = fix.applicability.as_str();
+                told.push_str(&format!("    {applicability} fix: {}\n", fix.title));
+            }
         }
     }
-    insta::assert_snapshot!(told);
+    told
+}
+
+/// Each snapshot is beside the examples of its rule; `cargo xtask rules` writes those that changed.
+#[test]
+fn what_examples_say_reads_well() {
+    let rules = library::builtin().rules().iter();
+    let ids: BTreeSet<(&str, &String)> = rules
+        .flat_map(|rule| {
+            let ids = std::iter::once(&rule.id).chain(&rule.aliases);
+            ids.map(|id| (rule.language.as_str(), id))
+        })
+        .collect();
+    let mut settings = insta::Settings::clone_current();
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    for (language, id) in ids {
+        settings.set_snapshot_path(format!("../library/{language}/examples"));
+        settings.bind(|| insta::assert_snapshot!(id.as_str(), said(id)));
+    }
+}
+
+#[test]
+fn every_snapshot_is_of_a_rule() {
+    let library = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("library");
+    let mut strange = Vec::new();
+    let rules = library::builtin().rules();
+    let languages: BTreeSet<&str> = rules.iter().map(|rule| rule.language.as_str()).collect();
+    for language in languages {
+        let folder = library.join(language).join("examples");
+        for entry in std::fs::read_dir(folder).expect("a language has examples") {
+            let name = entry.expect("a file").file_name();
+            let name = name.to_string_lossy();
+            let (id, kind) = name.split_once('.').unwrap_or((&name, ""));
+            if kind == "snap" && library::builtin().find(id).is_empty() {
+                strange.push(name.into_owned());
+            }
+        }
+    }
+    assert_eq!(strange, Vec::<String>::new());
+}
+
+/// The text after a fix, when all of it is in one file.
+fn fixed(sources: &Sources, fix: &Fix) -> Option<(String, String)> {
+    let file = fix.edits.first()?.span.file;
+    let mut edits: Vec<_> = fix.edits.iter().collect();
+    edits.sort_by_key(|edit| std::cmp::Reverse(edit.span.start));
+    let mut text = sources.text(file).to_owned();
+    for edit in edits {
+        assert_eq!(edit.span.file, file, "{}", fix.title);
+        let range = edit.span.start as usize..edit.span.end as usize;
+        text.replace_range(range, &edit.text);
+    }
+    Some((sources.name(file).to_owned(), text))
+}
+
+#[test]
+fn every_fix_of_an_example_mends_what_it_is_for() {
+    let mut wrong = Vec::new();
+    let mut made = BTreeSet::new();
+    for example in library::examples().filter(|one| one.name.ends_with(".breaks.yaml")) {
+        let mut sources = Sources::new();
+        let report = check(&mut sources, &example);
+        for finding in &report.findings {
+            for fix in &finding.fixes {
+                let Some((name, text)) = fixed(&sources, fix) else {
+                    continue;
+                };
+                if name != example.name {
+                    continue;
+                }
+                let mut again = Sources::new();
+                let after = check_text(&mut again, &example, &text);
+                let same = |other: &&Diagnostic| {
+                    (&other.code, &other.message) == (&finding.code, &finding.message)
+                };
+                let (was, is) = (
+                    report.findings.iter().filter(same).count(),
+                    after.findings.iter().filter(same).count(),
+                );
+                let syntax = after.findings.iter().any(|one| one.code == "syntax");
+                if is >= was || syntax {
+                    wrong.push(format!(
+                        "{}: {}: {}",
+                        example.name, fix.title, finding.message
+                    ));
+                }
+                made.insert(finding.code.clone());
+            }
+        }
+    }
+    assert_eq!(wrong, Vec::<String>::new());
+    assert!(made.len() >= 30, "fixes of {made:?}");
+}
+
+/// What is not given has no name: a message must not leave a hole for it.
+#[test]
+fn no_message_has_an_empty_hole() {
+    let mut wrong = Vec::new();
+    let examples = library::examples();
+    for example in examples.filter(|example| example.name.ends_with(".breaks.yaml")) {
+        let mut sources = Sources::new();
+        let report = check(&mut sources, &example);
+        for finding in &report.findings {
+            let labels = finding.labels.iter().chain(&finding.related);
+            let texts = labels.map(|label| &label.message).chain(&finding.help);
+            for text in texts.chain([&finding.message]) {
+                if text.contains("``") || text.trim_end().ends_with(':') {
+                    wrong.push(format!("{}: {} {text}", example.name, finding.code));
+                }
+            }
+        }
+    }
+    assert_eq!(wrong, Vec::<String>::new());
 }

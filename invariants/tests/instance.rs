@@ -7,20 +7,20 @@
 
 use locus_core::graph::{Location, LocationGraph, RoleKind};
 use locus_core::{Sources, Span};
-use locus_frontends::language::{self, Request};
+use locus_frontends::language::{Registry, Request};
 use locus_frontends::loader::MemoryLoader;
 use locus_invariants::instance::{Judgement, judge};
-use locus_invariants::rules::Library;
+use locus_invariants::library;
 use locus_solver::limits::Limits;
 
 #[test]
 fn every_example_of_a_rule_is_an_instance() {
     let mut loader = MemoryLoader::new();
-    for example in Library::all_examples() {
+    for example in library::examples() {
         loader.insert(example.name, example.text);
     }
     let mut locations = 0;
-    for example in Library::all_examples() {
+    for example in library::examples() {
         if example.name.ends_with(".env.yaml") {
             continue;
         }
@@ -28,7 +28,7 @@ fn every_example_of_a_rule_is_an_instance() {
             files: vec![example.name.to_owned()],
             ..Request::default()
         };
-        let language = language::named(example.language).unwrap();
+        let language = Registry::builtin().named(example.language).unwrap();
         let loaded = language.load(&request, &loader, &mut Sources::new());
         let judgement = judge(&loaded.graph, &Limits::default());
         assert!(

@@ -1,7 +1,7 @@
 //! The meta-model of Compose and the rules about Compose say the same.
 
+use locus_invariants::library;
 use locus_invariants::models;
-use locus_invariants::rules::Library;
 
 /// Every invariant of the meta-model is a rule, which names it as its source.
 #[test]
@@ -20,7 +20,7 @@ fn the_invariants_of_the_meta_model_are_rules() {
     assert!(invariants.len() > 5, "{invariants:?}");
     for invariant in invariants {
         let named = format!("`{invariant}` of the model `compose`");
-        let mut rules = Library::builtin().rules().iter();
+        let mut rules = library::builtin().rules().iter();
         assert!(
             rules.any(|rule| rule.language == "compose" && rule.source.contains(&named)),
             "no rule has the source {named}"
@@ -33,7 +33,7 @@ fn the_invariants_of_the_meta_model_are_rules() {
 fn sources_in_the_meta_model_exist() {
     let model = models::ALL.iter().find(|model| model.name == "compose");
     let text = model.expect("the model is there").text;
-    for rule in Library::builtin().rules() {
+    for rule in library::builtin().rules() {
         if let Some((before, _)) = rule.source.split_once("` of the model `compose`") {
             let name = before.rsplit('`').next().unwrap_or("");
             assert!(

@@ -2,7 +2,7 @@
 #![allow(clippy::expect_used, reason = "a test fails by panicking")]
 
 use locus_core::{Severity, Sources};
-use locus_frontends::language::{self, Request};
+use locus_frontends::language::{Registry, Request};
 use locus_frontends::loader::MemoryLoader;
 use locus_invariants::{Options, Report, check_loaded};
 
@@ -14,7 +14,7 @@ fn check(text: &str, all_inputs: bool) -> Report {
         ..Request::default()
     };
     let loader = MemoryLoader::new().with("stack.yaml", text);
-    let heat = language::named("hot").expect("Heat");
+    let heat = Registry::builtin().named("hot").expect("Heat");
     let loaded = heat.load(&request, &loader, &mut sources);
     assert_eq!(loaded.diagnostics, []);
     let options = Options {

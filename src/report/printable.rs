@@ -19,7 +19,7 @@ fn shown(c: char) -> char {
 }
 
 /// The text as it may be printed.
-pub(crate) fn printable(text: &str) -> Cow<'_, str> {
+pub fn printable(text: &str) -> Cow<'_, str> {
     // Bytes are quicker to look at than characters; two of them may begin one that is not shown.
     let suspect = |byte: u8| {
         (byte < 0x20 && !matches!(byte, b'\t' | b'\n' | b'\r'))
@@ -32,7 +32,7 @@ pub(crate) fn printable(text: &str) -> Cow<'_, str> {
 }
 
 /// As [`printable`], for a text that is shared.
-pub(crate) fn printable_source(text: Arc<str>) -> Arc<str> {
+pub fn printable_source(text: Arc<str>) -> Arc<str> {
     match printable(&text) {
         Cow::Borrowed(_) => text,
         Cow::Owned(changed) => changed.into(),

@@ -1,195 +1,118 @@
-//! Diagnostics as annotated source for a terminal.
+//! Findings for people.
 
-use std::fmt;
-use std::io::IsTerminal;
-use std::sync::Arc;
+use std::fmt::Write;
 
-use locus_core::{Diagnostic, FileId, Label, Severity, Sources};
-use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource};
+use locus_core::Severity;
+use locus_invariants::instance::MODEL;
 
-use super::printable::{printable, printable_source};
+use super::Style;
+use super::frame;
+use super::printable::printable;
+use crate::session::{Batch, Skip};
 
-/// How wide text is when it goes to no terminal.
-const WIDTH: usize = 100;
-
-/// Renders a diagnostic with the source lines it is about.
-pub(crate) fn render(diagnostic: &Diagnostic, sources: &Sources, colour: bool) -> String {
-    let theme = if colour {
-        GraphicalTheme::unicode()
-    } else {
-        GraphicalTheme::unicode_nocolor()
-    };
-    let handler = GraphicalReportHandler::new_themed(theme)
-        .with_width(WIDTH)
-        .with_links(false);
+/// Renders what came of a check.
+pub fn render(batch: &Batch, style: &Style) -> String {
     let mut out = String::new();
-    let report = Report::new(diagnostic, sources);
-    // Writing to a string does not fail; what was written so far is the best there is.
-    let _ = handler.render_report(&mut out, &report);
+    for diagnostic in batch.findings.iter().chain(&batch.unchecked) {
+        out.push_str(&frame::render(diagnostic, &batch.sources, style.colour));
+    }
+    skipped(batch, style, &mut out);
+    summary(batch, style, &mut out);
     out
 }
 
-/// Prints a diagnostic on standard error.
-pub(crate) fn print(diagnostic: &Diagnostic, sources: &Sources) {
-    eprint!("{}", render(diagnostic, sources, stderr_has_colour()));
-}
-
-/// Whether standard error is a terminal that wants colours.
-pub(crate) fn stderr_has_colour() -> bool {
-    wants_colour(std::io::stderr().is_terminal())
-}
-
-/// Whether standard output is a terminal that wants colours.
-pub(crate) fn stdout_has_colour() -> bool {
-    wants_colour(std::io::stdout().is_terminal())
-}
-
-fn wants_colour(terminal: bool) -> bool {
-    terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
-}
-
-/// A diagnostic in miette's terms: one source, and what is in other files as related reports.
-#[derive(Debug)]
-struct Report {
-    severity: miette::Severity,
-    code: Option<String>,
-    message: String,
-    help: Option<String>,
-    source: Option<NamedSource<Arc<str>>>,
-    labels: Vec<LabeledSpan>,
-    related: Vec<Report>,
-}
-
-impl Report {
-    fn new(diagnostic: &Diagnostic, sources: &Sources) -> Self {
-        let file = diagnostic.primary().map(|span| span.file);
-        let mut report = Report {
-            severity: match diagnostic.severity {
-                Severity::Error => miette::Severity::Error,
-                Severity::Warning => miette::Severity::Warning,
-                Severity::Info => miette::Severity::Advice,
-            },
-            code: Some(diagnostic.code.clone()),
-            message: printable(&diagnostic.message).into_owned(),
-            help: diagnostic
-                .help
-                .as_deref()
-                .map(|help| printable(help).into_owned()),
-            source: file.map(|file| named(file, sources)),
-            labels: Vec::new(),
-            related: Vec::new(),
-        };
-        for (index, label) in diagnostic
-            .labels
-            .iter()
-            .chain(&diagnostic.related)
-            .enumerate()
-        {
-            if Some(label.span.file) == file {
-                report.labels.push(labeled(label, index == 0));
-            } else {
-                report.related.push(Report {
-                    severity: miette::Severity::Advice,
-                    code: None,
-                    message: if label.message.is_empty() {
-                        "see also".to_owned()
-                    } else {
-                        printable(&label.message).into_owned()
-                    },
-                    help: None,
-                    source: Some(named(label.span.file, sources)),
-                    labels: vec![labeled(
-                        &Label {
-                            message: String::new(),
-                            ..label.clone()
-                        },
-                        true,
-                    )],
-                    related: Vec::new(),
-                });
-            }
+/// What folders hold beside configurations: one line, or all of it.
+fn skipped(batch: &Batch, style: &Style, out: &mut String) {
+    if batch.skipped.is_empty() {
+        return;
+    }
+    if style.verbose {
+        for skipped in &batch.skipped {
+            let path = printable(&skipped.path);
+            let _ = writeln!(out, "not checked: {path}: {}", reason(skipped.why));
         }
-        report
+        return;
+    }
+    let mut counts: Vec<(Skip, usize)> = Vec::new();
+    for skipped in &batch.skipped {
+        match counts.iter_mut().find(|(why, _)| *why == skipped.why) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((skipped.why, 1)),
+        }
+    }
+    counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let counts = counts.iter().map(|&(why, count)| counted(why, count));
+    let counts = counts.collect::<Vec<_>>().join(", ");
+    let files = count(batch.skipped.len(), "file");
+    let _ = writeln!(out, "{files} not checked: {counts}; `-v` lists them");
+}
+
+/// Why a file is not checked, for a list.
+pub(super) fn reason(why: Skip) -> String {
+    match why {
+        Skip::Unknown => "not a configuration".to_owned(),
+        Skip::Empty => "empty".to_owned(),
+        Skip::Part(kind) => format!("{kind}, checked where it is used"),
+        Skip::Template => "Jinja template, to be rendered first".to_owned(),
+        Skip::Unsupported(kind) => format!("{kind}, cannot be checked yet"),
+        Skip::Unreadable => "cannot be read".to_owned(),
     }
 }
 
-fn named(file: FileId, sources: &Sources) -> NamedSource<Arc<str>> {
-    let name = printable(sources.name(file));
-    NamedSource::new(name, printable_source(sources.shared_text(file)))
-}
-
-fn labeled(label: &Label, primary: bool) -> LabeledSpan {
-    let message = (!label.message.is_empty()).then(|| printable(&label.message).into_owned());
-    let span = (label.span.start as usize, label.span.len());
-    if primary {
-        LabeledSpan::new_primary_with_span(message, span)
+/// How many files are not checked for one reason.
+fn counted(why: Skip, n: usize) -> String {
+    let (they, them) = if n == 1 {
+        ("it is", "it")
     } else {
-        LabeledSpan::new_with_span(message, span)
+        ("they are", "them")
+    };
+    match why {
+        Skip::Unknown if n == 1 => "1 not a configuration".to_owned(),
+        Skip::Unknown => format!("{n} not configurations"),
+        Skip::Empty => format!("{n} empty"),
+        Skip::Part(kind) => format!("{} (checked where {they} used)", count(n, kind.name)),
+        Skip::Template => format!("{} (render {them} first)", count(n, "Jinja template")),
+        Skip::Unsupported(kind) => format!("{} (cannot be checked yet)", count(n, kind.name)),
+        Skip::Unreadable => format!("{n} cannot be read"),
     }
 }
 
-impl fmt::Display for Report {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
+fn count(n: usize, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
 
-impl std::error::Error for Report {}
-
-impl miette::Diagnostic for Report {
-    fn code<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        self.code
-            .as_ref()
-            .map(|code| Box::new(code) as Box<dyn fmt::Display>)
-    }
-
-    fn severity(&self) -> Option<miette::Severity> {
-        Some(self.severity)
-    }
-
-    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        self.help
-            .as_ref()
-            .map(|help| Box::new(help) as Box<dyn fmt::Display>)
-    }
-
-    fn source_code(&self) -> Option<&dyn miette::SourceCode> {
-        self.source
-            .as_ref()
-            .map(|source| source as &dyn miette::SourceCode)
-    }
-
-    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
-        Some(Box::new(self.labels.iter().cloned()))
-    }
-
-    fn related<'a>(&'a self) -> Option<Box<dyn Iterator<Item = &'a dyn miette::Diagnostic> + 'a>> {
-        if self.related.is_empty() {
-            return None;
+fn summary(batch: &Batch, style: &Style, out: &mut String) {
+    let totals = &batch.totals;
+    let _ = write!(
+        out,
+        "{}, {} in {}",
+        count(batch.count(Severity::Error), "error"),
+        count(batch.count(Severity::Warning), "warning"),
+        count(totals.files, "file"),
+    );
+    match (totals.deployable, totals.checked) {
+        (0, _) => {}
+        (1, 1) => out.push_str("; deployable"),
+        (deployable, checked) => {
+            let _ = write!(out, "; {deployable} of {checked} deployable");
         }
-        Some(Box::new(
-            self.related
-                .iter()
-                .map(|report| report as &dyn miette::Diagnostic),
-        ))
     }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use locus_core::Span;
-
-    #[test]
-    fn labels_in_other_files_are_shown_with_their_source() {
-        let mut sources = Sources::new();
-        let a = sources.add("a.als", "sig A {}\nsig A {}\n");
-        let b = sources.add("b.als", "open a\n");
-        let diagnostic = Diagnostic::error("name", "the signature `A` is declared twice")
-            .label(Span::new(a, 13, 14), "again here")
-            .related(Span::new(a, 4, 5), "first here")
-            .related(Span::new(b, 5, 6), "opened here")
-            .help("rename one of them");
-        insta::assert_snapshot!(render(&diagnostic, &sources, false));
+    if !batch.unchecked.is_empty() {
+        let _ = write!(out, "; {} not checked", batch.unchecked.len());
     }
+    if let Some(instances) = totals.instances {
+        let verb = if instances == 1 {
+            "graph is an instance"
+        } else {
+            "graphs are instances"
+        };
+        let _ = write!(out, "; {instances} {verb} of `{MODEL}`");
+    }
+    let _ = writeln!(
+        out,
+        " ({}, {}, {:.1} ms)",
+        count(totals.locations, "location"),
+        count(totals.rules.values().sum(), "rule"),
+        style.time.as_secs_f64() * 1e3
+    );
 }

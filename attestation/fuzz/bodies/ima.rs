@@ -38,10 +38,11 @@ pub(crate) fn run(data: &[u8]) {
         let quoted = [HashAlg::Sha256.hash(&[b"nobody finds what leads to this"])];
         let accepted = [Digest::zero(HashAlg::Sha256)];
         let policy = ReplayPolicy {
-            pcr: 10,
             boot_aggregates: &accepted,
             deny_violations: false,
             max_behind: 1,
+            allow_kexec: true,
+            waypoint: None,
         };
         let start = Cursor::fresh(&[HashAlg::Sha256], tpm);
         let reader = Reader::new(data, column, &templates);

@@ -2,20 +2,23 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::Args;
+use tokio::task::JoinSet;
 
 use super::AgentError;
+use super::event_log::EventLogFile;
 use super::log::LogFile;
 use super::privileges;
+use super::push::{PushTarget, push_forever};
 use super::rate::Rate;
-use super::server::start;
+use super::server::serve_shared;
 use super::service::{Agent, Setup};
 use super::state::StateFolder;
 use crate::cli::LogFormat;
 use crate::clock::SystemClock;
 use crate::digest::HashAlg;
-use crate::ima::Templates;
 use crate::net::tls::Credentials;
 use crate::tpm::{AkKind, EkKind, Tpm, TpmError};
 
@@ -28,9 +31,13 @@ pub struct AgentArgs {
     /// The folder for the agent's own state.
     #[arg(long, value_name = "FOLDER", default_value = "/var/lib/locus-agent")]
     pub state: PathBuf,
-    /// Where to listen.
-    #[arg(long, value_name = "ADDRESS", default_value = "0.0.0.0:31000")]
-    pub listen: SocketAddr,
+    /// Where to listen; 0.0.0.0:31000 if absent, or nowhere with --push.
+    #[arg(long, value_name = "ADDRESS")]
+    pub listen: Option<SocketAddr>,
+    /// Come to this gate instead of listening, from behind NAT; may be given more than once, for components that
+    /// run alone (`verifier=HOST:PORT`, `worker-handler=HOST:PORT`).
+    #[arg(long, value_name = "[NAME=]HOST:PORT")]
+    pub push: Vec<PushTarget>,
     /// The TPM, as libtss2 names it.
     #[arg(long, value_name = "TRANSPORT", default_value = "device:/dev/tpmrm0")]
     pub tpm: String,
@@ -44,6 +51,13 @@ pub struct AgentArgs {
     /// The hash of the log's template hashes.
     #[arg(long, value_name = "HASH", default_value = "sha1")]
     pub log_hash: HashAlg,
+    /// The firmware's event log, in the form of the TCG.
+    #[arg(
+        long,
+        value_name = "FILE",
+        default_value = "/sys/kernel/security/tpm0/binary_bios_measurements"
+    )]
+    pub event_log: PathBuf,
     /// The worker's name in the cluster; the host name if absent.
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
@@ -98,9 +112,17 @@ impl AgentArgs {
             reason: error.to_string(),
         })?;
         let installed = Credentials::read(&self.credentials, "agent")?;
-        let log = LogFile::open(&self.log, self.log_hash, Templates::default())?;
+        let log = LogFile::open(&self.log, self.log_hash)?;
+        let event_log = EventLogFile::open(&self.event_log);
         let tpm = open(&self.tpm)?;
-        let listener = std::net::TcpListener::bind(self.listen).map_err(AgentError::Listen)?;
+        let listen = match (self.listen, self.push.is_empty()) {
+            (None, true) => Some(SocketAddr::from(([0, 0, 0, 0], 31000))),
+            (listen, _) => listen,
+        };
+        let listener = listen
+            .map(std::net::TcpListener::bind)
+            .transpose()
+            .map_err(AgentError::Listen)?;
         if !self.keep_privileges {
             // The state is the agent's own from here on.
             privileges::hand_over(&self.state, self.user.as_deref())?;
@@ -109,6 +131,7 @@ impl AgentArgs {
         let setup = Setup {
             tpm,
             log,
+            event_log,
             state: StateFolder::new(&self.state),
             installed,
             name: self.name.map_or_else(host_name, Ok)?,
@@ -127,16 +150,29 @@ impl AgentArgs {
             .build()
             .map_err(AgentError::Listen)?;
         runtime.block_on(async {
-            listener.set_nonblocking(true).map_err(AgentError::Listen)?;
-            let listener =
-                tokio::net::TcpListener::from_std(listener).map_err(AgentError::Listen)?;
-            let running = start(agent, listener).await?;
-            tracing::info!(address = %running.address, "the agent listens");
-            if let Some(file) = &self.address_file {
-                crate::net::pki::write_file(file, &running.address.to_string())?;
+            let agent = Arc::new(agent);
+            let mut pushing = JoinSet::new();
+            for target in self.push {
+                tracing::info!(gate = target.address, "the agent comes to the gate");
+                pushing.spawn(push_forever(agent.clone(), target));
+            }
+            let mut running = None;
+            if let Some(listener) = listener {
+                listener.set_nonblocking(true).map_err(AgentError::Listen)?;
+                let listener =
+                    tokio::net::TcpListener::from_std(listener).map_err(AgentError::Listen)?;
+                let started = serve_shared(agent, listener).await?;
+                tracing::info!(address = %started.address, "the agent listens");
+                if let Some(file) = &self.address_file {
+                    crate::net::pki::write_file(file, &started.address.to_string())?;
+                }
+                running = Some(started);
             }
             crate::net::signal::stopped().await;
-            running.stop().await;
+            pushing.shutdown().await;
+            if let Some(running) = running {
+                running.stop().await;
+            }
             Ok(())
         })
     }

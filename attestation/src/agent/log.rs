@@ -6,14 +6,13 @@ use std::path::{Path, PathBuf};
 
 use super::AgentError;
 use crate::digest::HashAlg;
-use crate::ima::{Reader, Templates};
+use crate::ima::{skip_entry, template_names};
 
 /// The log as an open file: it is opened before privileges are dropped and stays open.
 pub struct LogFile {
     path: PathBuf,
     file: File,
     column: HashAlg,
-    templates: Templates,
     /// Where each entry starts; one more for the end of the last whole entry.
     starts: Vec<u64>,
 }
@@ -28,7 +27,7 @@ pub struct LogPart {
 
 impl LogFile {
     /// Opens a log in the kernel's binary form; `column` is the hash of its template hashes.
-    pub fn open(path: &Path, column: HashAlg, templates: Templates) -> Result<Self, AgentError> {
+    pub fn open(path: &Path, column: HashAlg) -> Result<Self, AgentError> {
         let file = File::open(path).map_err(|error| AgentError::Log {
             path: path.to_owned(),
             reason: error.to_string(),
@@ -37,7 +36,6 @@ impl LogFile {
             path: path.to_owned(),
             file,
             column,
-            templates,
             starts: vec![0],
         })
     }
@@ -45,6 +43,15 @@ impl LogFile {
     /// The hash of the log's template hashes.
     pub fn column(&self) -> HashAlg {
         self.column
+    }
+
+    /// The names of the templates in the log.
+    pub fn templates(&mut self) -> Result<Vec<String>, AgentError> {
+        let bytes = self.read(0)?;
+        let names = template_names(&bytes, self.column).into_iter();
+        Ok(names
+            .map(|name| String::from_utf8_lossy(name).into_owned())
+            .collect())
     }
 
     /// Everything from an entry on; from entry 0 if the log does not go that far (the machine was
@@ -75,17 +82,14 @@ impl LogFile {
         }
         let from = self.starts.last().copied().unwrap_or(0);
         let bytes = self.read(from)?;
-        let mut reader = Reader::new(&bytes, self.column, &self.templates);
-        loop {
-            match reader.next() {
-                // An entry cut at the end is still being written; a log that is broken further
-                // inside is sent as far as it goes, and the verifier says what it thinks of it.
-                None | Some(Err(_)) => break,
-                Some(Ok(_)) => {
-                    let end = u64::try_from(reader.offset()).unwrap_or(u64::MAX);
-                    self.starts.push(from.saturating_add(end));
-                }
-            }
+        let mut rest = bytes.as_slice();
+        let mut end = from;
+        // An entry cut at the end is still being written; a log that is broken further inside is sent as far as it
+        // goes. What the fields mean is the verifier's business.
+        while let Some(size) = skip_entry(rest, self.column) {
+            rest = rest.get(size..).unwrap_or(&[]);
+            end = end.saturating_add(u64::try_from(size).unwrap_or(u64::MAX));
+            self.starts.push(end);
         }
         Ok(())
     }
@@ -131,7 +135,7 @@ mod tests {
         let path = folder.path().join("log");
         let mut file = File::create(&path).unwrap();
         file.write_all(&whole).unwrap();
-        let mut log = LogFile::open(&path, HashAlg::Sha1, Templates::default()).unwrap();
+        let mut log = LogFile::open(&path, HashAlg::Sha1).unwrap();
         assert_eq!(log.from(0).unwrap().bytes, whole);
         let last = log.from(2).unwrap();
         assert_eq!((last.first, last.bytes.as_slice()), (2, writer.log_from(2)));
@@ -154,11 +158,7 @@ mod tests {
 
     #[test]
     fn a_missing_log_is_named() {
-        let error = LogFile::open(
-            Path::new("/nowhere/log"),
-            HashAlg::Sha1,
-            Templates::default(),
-        );
+        let error = LogFile::open(Path::new("/nowhere/log"), HashAlg::Sha1);
         assert!(error.err().unwrap().to_string().contains("/nowhere/log"));
     }
 }

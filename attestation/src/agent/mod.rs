@@ -5,13 +5,16 @@
 //! rotation of its certificate, for the worker handler again.
 
 pub mod args;
+pub mod event_log;
 pub mod log;
+pub mod paths;
 pub mod privileges;
-pub mod rate;
+pub mod push;
 pub mod server;
 pub mod service;
 pub mod state;
 
+pub use crate::net::rate;
 pub use args::AgentArgs;
 pub use server::{RunningAgent, start};
 pub use service::{Agent, Refusal, Setup};

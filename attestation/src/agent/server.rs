@@ -33,31 +33,11 @@ const MAX_REQUEST: usize = 64 * 1024;
 /// The media type of evidence: a collection of conceptual messages in CBOR.
 const EVIDENCE_TYPE: &str = "application/cmw+cbor";
 
-/// The path at which the worker identifies itself.
-pub const IDENTITY: &str = "/v1/agent/registration/identity";
-/// The path for the challenge.
-pub const CHALLENGE: &str = "/v1/agent/registration/challenge";
-/// The path for the acknowledgement.
-pub const ACKNOWLEDGE: &str = "/v1/agent/registration/acknowledge";
-/// The path for a new certificate.
-pub const CERTIFICATE: &str = "/v1/agent/certificate";
-/// The path for evidence.
-pub const EVIDENCE: &str = "/v1/agent/evidence";
-/// The path for the description of all of these.
-pub const OPENAPI: &str = "/openapi.json";
-/// The path that says that the agent is alive.
-pub const HEALTH: &str = "/healthz";
+pub use super::paths::{ACKNOWLEDGE, CERTIFICATE, CHALLENGE, EVIDENCE, HEALTH, IDENTITY, OPENAPI};
 
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
-        let status = match self {
-            Refusal::Forbidden(_) => StatusCode::FORBIDDEN,
-            Refusal::TooMany => StatusCode::TOO_MANY_REQUESTS,
-            Refusal::NotRegistered => StatusCode::CONFLICT,
-            Refusal::Bad(_) => StatusCode::BAD_REQUEST,
-            Refusal::Busy => StatusCode::SERVICE_UNAVAILABLE,
-            Refusal::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
-        };
+        let status = StatusCode::from_u16(self.status()).unwrap_or(StatusCode::BAD_REQUEST);
         let detail = self.to_string();
         tracing::warn!(status = status.as_u16(), detail, "a request was refused");
         Problem::new(status, detail).into_response()
@@ -224,7 +204,14 @@ pub fn document() -> Value {
 
 /// Starts to serve an agent.
 pub async fn start(agent: Agent, listener: TcpListener) -> Result<RunningAgent, AgentError> {
-    let agent = Arc::new(agent);
+    serve_shared(Arc::new(agent), listener).await
+}
+
+/// As [`start`], for an agent that is used elsewhere as well.
+pub async fn serve_shared(
+    agent: Arc<Agent>,
+    listener: TcpListener,
+) -> Result<RunningAgent, AgentError> {
     let running = Arc::downgrade(&agent);
     let tls = SharedServerConfig::new(agent.credentials().server()?);
     let shared = Shared {

@@ -6,6 +6,7 @@ use uuid::Uuid;
 use zeroize::Zeroizing;
 
 use super::AgentError;
+use super::event_log::EventLogFile;
 use super::log::LogFile;
 use super::rate::{Rate, RateLimit};
 use super::state::{Keys, StateFolder};
@@ -43,6 +44,20 @@ pub enum Refusal {
     Internal(String),
 }
 
+impl Refusal {
+    /// The HTTP status of the refusal.
+    pub fn status(&self) -> u16 {
+        match self {
+            Refusal::Forbidden(_) => 403,
+            Refusal::TooMany => 429,
+            Refusal::NotRegistered => 409,
+            Refusal::Bad(_) => 400,
+            Refusal::Busy => 503,
+            Refusal::Internal(_) => 500,
+        }
+    }
+}
+
 impl From<TpmError> for Refusal {
     fn from(error: TpmError) -> Self {
         match error {
@@ -77,6 +92,8 @@ pub struct Setup {
     pub tpm: Box<dyn Tpm>,
     /// The log.
     pub log: LogFile,
+    /// The firmware's log.
+    pub event_log: EventLogFile,
     /// Its state.
     pub state: StateFolder,
     /// The certificate it was installed with.
@@ -96,6 +113,7 @@ pub struct Setup {
 struct Inner {
     tpm: Box<dyn Tpm>,
     log: LogFile,
+    event_log: EventLogFile,
     enrolment: Enrolment,
     rate: RateLimit,
 }
@@ -150,6 +168,7 @@ impl Agent {
             inner: Mutex::new(Inner {
                 tpm,
                 log: setup.log,
+                event_log: setup.event_log,
                 enrolment: Enrolment::new(registered),
                 rate: RateLimit::new(setup.rate),
             }),
@@ -272,10 +291,12 @@ impl Agent {
             if part.first != first {
                 return Err(Refusal::Busy);
             }
-            Ok(Evidence::encode(
+            let boot_log = request.boot_log.then(|| inner.event_log.read());
+            Ok(Evidence::encode_with_boot_log(
                 &claims,
                 &quote_part(quote, request),
                 Some(&part.bytes),
+                boot_log.transpose()?.as_deref(),
             ))
         })
     }

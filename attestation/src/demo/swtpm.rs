@@ -92,6 +92,11 @@ impl Manufacturer {
 
     /// Makes a TPM with endorsement certificates and starts it.
     pub fn make(&self, name: &str) -> Result<SoftwareTpm, SwtpmError> {
+        SoftwareTpm::start(self.prepare(name)?)
+    }
+
+    /// Makes a TPM with endorsement certificates; returns the folder of its state.
+    pub fn prepare(&self, name: &str) -> Result<PathBuf, SwtpmError> {
         let state = self.folder.join(name);
         fs::create_dir_all(&state)?;
         let output = Command::new("swtpm_setup")
@@ -113,7 +118,7 @@ impl Manufacturer {
                     + String::from_utf8_lossy(&output.stderr).trim(),
             });
         }
-        SoftwareTpm::start(state)
+        Ok(state)
     }
 
     /// The certificates of the authority, root first, in PEM; they exist once a TPM was made.

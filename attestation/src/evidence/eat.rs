@@ -17,6 +17,7 @@ const DOMAIN: &[u8] = b"locus-evidence-v1";
 const CLAIMS_TYPE: &str = "application/eat-ucs+json";
 const QUOTE_TYPE: &str = "application/vnd.locus.tpm-quote+cbor";
 const LOG_TYPE: &str = "application/vnd.locus.ima-log";
+const BOOT_LOG_TYPE: &str = "application/vnd.locus.tcg-event-log";
 
 /// What the worker says about its evidence: an unsecured EAT claims set (RFC 9711).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -188,6 +189,8 @@ pub struct Evidence<'a> {
     pub quote: QuotePart,
     /// The piece of log, in the kernel's binary form; empty when there is nothing new.
     pub log: &'a [u8],
+    /// The firmware's event log, if it was asked for. Nothing binds it but the registers it leads to.
+    pub boot_log: Option<&'a [u8]>,
 }
 
 /// Why a message is no evidence.
@@ -210,6 +213,16 @@ pub enum EvidenceError {
 impl<'a> Evidence<'a> {
     /// Encodes the parts of evidence; `claims` are the bytes that the quote is bound to.
     pub fn encode(claims: &[u8], quote: &QuotePart, log: Option<&[u8]>) -> Vec<u8> {
+        Self::encode_with_boot_log(claims, quote, log, None)
+    }
+
+    /// The same with the firmware's event log.
+    pub fn encode_with_boot_log(
+        claims: &[u8],
+        quote: &QuotePart,
+        log: Option<&[u8]>,
+        boot_log: Option<&[u8]>,
+    ) -> Vec<u8> {
         let part = |media_type, value| Cmw {
             media_type,
             value,
@@ -222,6 +235,9 @@ impl<'a> Evidence<'a> {
         ];
         if let Some(log) = log {
             records.push(("log", part(LOG_TYPE, log)));
+        }
+        if let Some(boot_log) = boot_log {
+            records.push(("boot-log", part(BOOT_LOG_TYPE, boot_log)));
         }
         collection_to_cbor(PROFILE, &records)
     }
@@ -241,6 +257,7 @@ impl<'a> Evidence<'a> {
         let claims_bytes = take("claims", CLAIMS_TYPE)?.ok_or(EvidenceError::Part("claims"))?;
         let quote = take("quote", QUOTE_TYPE)?.ok_or(EvidenceError::Part("quote"))?;
         let log = take("log", LOG_TYPE)?;
+        let boot_log = take("boot-log", BOOT_LOG_TYPE)?;
         if !records.is_empty() {
             return Err(EvidenceError::Part("other"));
         }
@@ -253,6 +270,7 @@ impl<'a> Evidence<'a> {
             claims_bytes,
             quote: QuotePart::decode(quote).map_err(|CborError| EvidenceError::Part("quote"))?,
             log: log.unwrap_or(&[]),
+            boot_log,
         })
     }
 

@@ -1,6 +1,6 @@
 //! Nonces: used once, before a deadline, for the purpose they were given out for.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -181,35 +181,58 @@ pub enum SeenError {
     /// The clock went back: it may have been seen and forgotten since.
     #[error("the clock went back, and the request may have been sent before; send it anew")]
     Forgotten,
-    /// Too many are remembered.
-    #[error("too many requests are remembered")]
+    /// Too many of its sender are remembered.
+    #[error(
+        "too many requests of this sender are remembered; send fewer, or let them expire sooner"
+    )]
     Full,
 }
 
-/// The nonces that others chose, remembered for as long as a message with them would be valid.
+/// What is remembered of one sender.
+#[derive(Clone, Debug, Default)]
+struct Sender {
+    seen: HashSet<String>,
+    by_expiry: BTreeSet<(i64, String)>,
+}
+
+impl Sender {
+    fn forget_before(&mut self, now: i64) {
+        while let Some((expiry, _)) = self.by_expiry.first()
+            && *expiry < now
+        {
+            if let Some((_, nonce)) = self.by_expiry.pop_first() {
+                self.seen.remove(&nonce);
+            }
+        }
+    }
+}
+
+/// The nonces that others chose, remembered for as long as a message with them would be valid. Each
+/// sender has room of its own: whoever fills it shuts out itself alone.
 #[derive(Clone, Debug)]
 pub struct SeenNonces {
-    seen: HashMap<(String, String), i64>,
-    by_expiry: BTreeMap<(i64, String, String), ()>,
-    capacity: usize,
+    senders: HashMap<String, Sender>,
+    per_sender: usize,
     started: Timestamp,
     /// The latest time there was: what expired before it is not remembered any more.
     latest: Timestamp,
+    /// How many senders there may be before those with nothing to remember are forgotten.
+    crowd: usize,
 }
 
 impl SeenNonces {
-    /// Remembers at most `capacity`; refuses messages made before `started`, which it cannot know.
-    pub fn new(capacity: usize, started: Timestamp) -> Self {
+    /// Remembers at most `per_sender` of each; refuses messages made before `started`, which it cannot know.
+    pub fn new(per_sender: usize, started: Timestamp) -> Self {
         SeenNonces {
-            seen: HashMap::new(),
-            by_expiry: BTreeMap::new(),
-            capacity,
+            senders: HashMap::new(),
+            per_sender,
             started,
             latest: started,
+            crowd: 1024,
         }
     }
 
-    /// Notes a nonce of a sender; an error when it was noted before.
+    /// Notes a nonce of a sender, who was proven before; an error when it was noted before.
     pub fn note(
         &mut self,
         sender: &str,
@@ -226,25 +249,24 @@ impl SeenNonces {
         if expires < self.latest {
             return Err(SeenError::Forgotten);
         }
-        while let Some(((expiry, _, _), ())) = self.by_expiry.first_key_value() {
-            if *expiry >= self.latest.millis() {
-                break;
-            }
-            if let Some(((_, sender, nonce), ())) = self.by_expiry.pop_first() {
-                self.seen.remove(&(sender, nonce));
-            }
+        let latest = self.latest.millis();
+        if self.senders.len() >= self.crowd {
+            self.senders.retain(|_, known| {
+                known.forget_before(latest);
+                !known.seen.is_empty()
+            });
+            self.crowd = (self.senders.len() * 2).max(1024);
         }
-        let key = (sender.to_owned(), nonce.to_owned());
-        if self.seen.contains_key(&key) {
+        let known = self.senders.entry(sender.to_owned()).or_default();
+        known.forget_before(latest);
+        if known.seen.contains(nonce) {
             return Err(SeenError::Repeated);
         }
-        if self.seen.len() >= self.capacity {
+        if known.seen.len() >= self.per_sender {
             return Err(SeenError::Full);
         }
-        let expiry = expires.millis();
-        self.by_expiry
-            .insert((expiry, key.0.clone(), key.1.clone()), ());
-        self.seen.insert(key, expiry);
+        known.by_expiry.insert((expires.millis(), nonce.to_owned()));
+        known.seen.insert(nonce.to_owned());
         Ok(())
     }
 }
@@ -337,5 +359,27 @@ mod tests {
         let later = seen.note("tenant", "b", at(60_000), at(70_000), at(60_000));
         assert_eq!(later, Ok(()));
         assert_eq!(note(&mut seen, "a", 12_000), Err(SeenError::Forgotten));
+    }
+
+    /// What the attacker wants: that nobody else is heard.
+    #[test]
+    fn one_tenant_cannot_fill_the_memory_of_nonces_for_another() {
+        let mut seen = SeenNonces::new(1000, at(0));
+        let note = |seen: &mut SeenNonces, sender: &str, number: i64, now| {
+            let nonce = number.to_string();
+            seen.note(sender, &nonce, at(now), at(now + 331_000), at(now))
+        };
+        let taken = (0..5000).filter(|number| note(&mut seen, "evil", *number, 0).is_ok());
+        assert_eq!(taken.count(), 1000);
+        assert_eq!(note(&mut seen, "good", 0, 1), Ok(()));
+        assert_eq!(note(&mut seen, "evil", 6000, 1), Err(SeenError::Full));
+        assert_eq!(note(&mut seen, "evil", 0, 1), Err(SeenError::Repeated));
+        assert_eq!(note(&mut seen, "evil", 6000, 331_001), Ok(()));
+        // Senders that came once and went are not remembered for good.
+        for sender in 0..5000 {
+            let now = 400_000 + sender * 1000;
+            assert_eq!(note(&mut seen, &format!("s{sender}"), 0, now), Ok(()));
+        }
+        assert!(seen.senders.len() < 2000, "{}", seen.senders.len());
     }
 }

@@ -13,37 +13,10 @@ use super::registrar::LocalRegistrar;
 use super::verify::Verifier;
 use crate::ima::PodUid;
 use crate::net::Client;
+use crate::protocol::WorkerRecord;
 use crate::reference::{ReferenceStore, ReferenceValues, Whitelist};
 use crate::tpm::Endorsement;
 use crate::verifier::PodStatus;
-
-/// A registered worker, as the registrar keeps it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct WorkerRecord {
-    /// Its identifier.
-    pub id: Uuid,
-    /// Its host name.
-    pub name: String,
-    /// Its operating system.
-    pub os: String,
-    /// Where its agent listens: host and port.
-    pub address: String,
-    /// Its attestation key's public area (`TPMT_PUBLIC`).
-    #[serde(with = "crate::tpm::base64_bytes")]
-    #[schemars(with = "crate::tpm::Base64")]
-    pub ak_public: Vec<u8>,
-    /// Its endorsement key's public area (`TPMT_PUBLIC`).
-    #[serde(with = "crate::tpm::base64_bytes")]
-    #[schemars(with = "crate::tpm::Base64")]
-    pub ek_public: Vec<u8>,
-    /// Its endorsement key's certificate, in DER.
-    #[serde(with = "crate::tpm::base64_bytes")]
-    #[schemars(with = "crate::tpm::Base64")]
-    pub ek_certificate: Vec<u8>,
-    /// The digest of the public key of its TLS certificates.
-    pub tls_key: String,
-}
 
 /// A tenant, as the registrar keeps it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -66,18 +39,23 @@ pub enum Registrar {
     Remote(Client),
 }
 
-async fn done(client: &Client, method: Method, path: &str, body: Vec<u8>) -> Result<(), Problem> {
+pub(super) async fn done(
+    client: &Client,
+    method: Method,
+    path: &str,
+    body: Vec<u8>,
+) -> Result<(), Problem> {
     let headers = [("content-type", "application/json")];
     client.send(method, path, &headers, body).await?;
     Ok(())
 }
 
-fn json<T: Serialize>(value: &T) -> Result<Vec<u8>, Problem> {
+pub(super) fn json<T: Serialize>(value: &T) -> Result<Vec<u8>, Problem> {
     serde_json::to_vec(value).map_err(Problem::internal)
 }
 
 /// A name as one segment of a path: whatever is in it, it names nothing else.
-fn segment(name: &str) -> PercentEncode<'_> {
+pub(super) fn segment(name: &str) -> PercentEncode<'_> {
     utf8_percent_encode(name, NON_ALPHANUMERIC)
 }
 
@@ -99,27 +77,6 @@ impl Registrar {
             Registrar::Remote(client) => client.get("/v1/workers").await?,
         };
         Ok(records.into_iter().map(|record| record.name).collect())
-    }
-
-    /// Stores a worker that proved itself.
-    pub async fn store_worker(&self, record: &WorkerRecord) -> Result<(), Problem> {
-        match self {
-            Registrar::Local(local) => local.store_worker(record),
-            Registrar::Remote(client) => {
-                done(client, Method::POST, "/v1/workers", json(record)?).await
-            }
-        }
-    }
-
-    /// Removes a worker.
-    pub async fn remove_worker(&self, name: &str) -> Result<(), Problem> {
-        match self {
-            Registrar::Local(local) => local.remove_worker(name),
-            Registrar::Remote(client) => {
-                let path = format!("/v1/workers/{}", segment(name));
-                done(client, Method::DELETE, &path, Vec::new()).await
-            }
-        }
     }
 
     /// Whether an endorsement key is vouched for by a known manufacturer.
@@ -194,51 +151,7 @@ pub enum VerifierAccess {
     Remote(Client),
 }
 
-/// A worker to be taken in by the verifier.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Admission {
-    /// Its identifier.
-    pub id: Uuid,
-    /// Its name.
-    pub name: String,
-    /// Where its agent listens: host and port.
-    pub address: String,
-}
-
 impl VerifierAccess {
-    /// Takes in a registered worker.
-    pub async fn admit(&self, id: Uuid, name: &str, address: &str) -> Result<(), Problem> {
-        match self {
-            VerifierAccess::Local(verifier) => verifier.admit(id, name, address),
-            VerifierAccess::Remote(client) => {
-                let admission = Admission {
-                    id,
-                    name: name.to_owned(),
-                    address: address.to_owned(),
-                };
-                done(
-                    client,
-                    Method::POST,
-                    "/v1/verifier/workers",
-                    json(&admission)?,
-                )
-                .await
-            }
-        }
-    }
-
-    /// Forgets a worker.
-    pub async fn remove(&self, name: &str) -> Result<(), Problem> {
-        match self {
-            VerifierAccess::Local(verifier) => verifier.remove(name),
-            VerifierAccess::Remote(client) => {
-                let path = format!("/v1/verifier/workers/{}", segment(name));
-                done(client, Method::DELETE, &path, Vec::new()).await
-            }
-        }
-    }
-
     /// What is known of a pod.
     pub async fn pod(&self, uid: PodUid) -> Result<PodStatus, Problem> {
         match self {

@@ -8,21 +8,17 @@ use std::time::Duration;
 use clap::{Args, Subcommand};
 
 use super::GateError;
+use super::keep::KeepArgs;
 use super::serve::{COMPONENTS, GateConfig, ROTATION, credentials_name, start};
 use crate::cli::LogFormat;
 use crate::clock::{Clock, SystemClock};
 use crate::net::tls::Credentials;
 use crate::net::{Authority, Role};
+use crate::policy;
 
-/// Let only attested workers and pods in.
-#[derive(Args, Clone, Debug)]
-pub struct GateArgs {
-    #[command(subcommand)]
-    command: GateCommand,
-}
-
+/// What the gate can be asked to do.
 #[derive(Subcommand, Clone, Debug)]
-enum GateCommand {
+pub enum GateCommand {
     /// Make an installation: its authority, and keys and certificates for its components.
     Init(InitArgs),
     /// Issue a certificate for an agent, an operator or a tenant.
@@ -33,15 +29,17 @@ enum GateCommand {
     Serve(ServeArgs),
 }
 
+/// Where an installation is.
 #[derive(Args, Clone, Debug)]
-struct InitArgs {
+pub struct InitArgs {
     /// The installation's folder.
     #[arg(value_name = "FOLDER")]
     folder: PathBuf,
 }
 
+/// Whom to issue a certificate to.
 #[derive(Args, Clone, Debug)]
-struct EnrolArgs {
+pub struct EnrolArgs {
     /// The installation's folder.
     #[arg(value_name = "FOLDER")]
     folder: PathBuf,
@@ -56,8 +54,9 @@ struct EnrolArgs {
     out: PathBuf,
 }
 
+/// What to run, and where.
 #[derive(Args, Clone, Debug)]
-struct ServeArgs {
+pub struct ServeArgs {
     /// The installation's folder.
     #[arg(value_name = "FOLDER")]
     folder: PathBuf,
@@ -82,21 +81,20 @@ struct ServeArgs {
     /// For how many seconds a result counts.
     #[arg(long, value_name = "SECONDS", default_value_t = 600)]
     lifetime: i64,
-    /// Tolerate files that changed while they were measured.
-    #[arg(long)]
-    allow_violations: bool,
-    /// Condemn a worker whose host itself runs a file that is not in the reference values of hosts.
-    #[arg(long)]
-    check_hosts: bool,
+    /// What is insisted on for each worker; `policy.toml` in the installation's folder if there is one.
+    #[arg(long, value_name = "FILE")]
+    policy: Option<PathBuf>,
+    #[command(flatten)]
+    keep: KeepArgs,
     /// How to write logs.
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
     log_format: LogFormat,
 }
 
-impl GateArgs {
+impl GateCommand {
     /// Does what the command line says.
     pub fn run(self) -> Result<(), GateError> {
-        match self.command {
+        match self {
             GateCommand::Init(args) => {
                 init(&args.folder, &SystemClock)?;
                 eprintln!("made an installation in `{}`", args.folder.display());
@@ -185,8 +183,11 @@ impl ServeArgs {
         config.interval = Duration::from_secs(self.interval);
         config.rotation = ROTATION;
         config.lifetime = self.lifetime;
-        config.policy.deny_violations = !self.allow_violations;
-        config.policy.check_hosts = self.check_hosts;
+        self.keep.apply(&mut config)?;
+        config.policy = match &self.policy {
+            Some(file) => policy::read_file(file)?,
+            None => policy::of_installation(&self.folder)?,
+        };
         let runtime = tokio::runtime::Runtime::new().map_err(GateError::Listen)?;
         runtime.block_on(async {
             let listener = tokio::net::TcpListener::bind(self.listen)

@@ -2,7 +2,7 @@
 //! [OpenAPI document](super::openapi) are made.
 
 use axum::Router;
-use axum::extract::Request;
+use axum::extract::{DefaultBodyLimit, Request};
 use axum::http::StatusCode;
 use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse as _, Response};
@@ -22,12 +22,35 @@ pub struct Endpoint<S> {
     pub roles: &'static [Role],
     /// What it does, in a sentence.
     pub summary: &'static str,
+    /// The parameters of its query, each with what it means.
+    pub query: &'static [(&'static str, &'static str)],
     /// What it takes.
     pub request: Body,
+    /// The longest body that it takes, in bytes.
+    pub limit: usize,
     /// What it gives.
     pub response: Body,
     /// What does it.
     pub handler: MethodRouter<S>,
+}
+
+/// The longest body that an endpoint takes unless it [says otherwise](Endpoint::up_to).
+pub const SMALL: usize = 64 * 1024;
+
+impl<S> Endpoint<S> {
+    /// Takes longer bodies than others.
+    #[must_use]
+    pub fn up_to(mut self, limit: usize) -> Self {
+        self.limit = limit;
+        self
+    }
+
+    /// With parameters of its query.
+    #[must_use]
+    pub fn with_query(mut self, query: &'static [(&'static str, &'static str)]) -> Self {
+        self.query = query;
+        self
+    }
 }
 
 /// One row of the table.
@@ -38,7 +61,9 @@ macro_rules! endpoint {
             path: $path,
             roles: $roles,
             summary: $summary,
+            query: &[],
             request: $request,
+            limit: crate::gate::endpoint::SMALL,
             response: $response,
             handler: $handler,
         }
@@ -54,6 +79,7 @@ pub fn router<S: Clone + Send + Sync + 'static>(endpoints: Vec<Endpoint<S>>) -> 
             let roles = endpoint.roles;
             let guarded = endpoint
                 .handler
+                .layer(DefaultBodyLimit::max(endpoint.limit))
                 .layer(from_fn(move |request: Request, next: Next| {
                     guard(roles, request, next)
                 }));

@@ -1,11 +1,16 @@
 //! The gate: registrar, reference values, verifier and handlers behind mutual TLS.
 
 pub mod access;
+pub mod agents;
 pub mod args;
 pub mod endpoint;
+pub mod flights;
+pub mod keep;
+pub mod mailbox;
 pub mod metrics;
 pub mod openapi;
 pub mod pods;
+mod ports;
 pub mod problem;
 pub mod registrar;
 mod result;
@@ -13,10 +18,13 @@ pub mod routes;
 pub mod schedule;
 pub mod serve;
 pub mod standing;
+mod trust;
 pub mod verify;
+mod watch;
+pub mod webhook;
 pub mod workers;
 
-pub use args::GateArgs;
+pub use args::GateCommand;
 pub use problem::Problem;
 pub use serve::{COMPONENTS, GateConfig, RunningGate, start};
 pub use standing::WorkerReport;
@@ -48,6 +56,12 @@ pub enum GateError {
     /// The verifier's database.
     #[error(transparent)]
     Verifier(#[from] verifier::StoreError),
+    /// The policy.
+    #[error(transparent)]
+    Policy(#[from] crate::policy::PolicyErrors),
+    /// The webhooks.
+    #[error(transparent)]
+    Webhook(#[from] webhook::WebhookError),
     /// The network.
     #[error("the gate cannot listen: {0}")]
     Listen(std::io::Error),

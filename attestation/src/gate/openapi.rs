@@ -65,10 +65,14 @@ pub fn openapi<S>(title: &str, endpoints: &[Endpoint<S>]) -> Value {
 
 fn operation<S>(endpoint: &Endpoint<S>, schemas: &mut SchemaGenerator) -> Value {
     let names = endpoint.path.split('/');
-    let parameters: Vec<Value> = names
+    let mut parameters: Vec<Value> = names
         .filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))
         .map(|name| parameter(name, schemas))
         .collect();
+    parameters.extend(endpoint.query.iter().map(|(name, words)| {
+        let schema = json!({ "type": "string" });
+        json!({ "name": name, "in": "query", "required": false, "description": words, "schema": schema })
+    }));
     let roles: Vec<&str> = endpoint.roles.iter().map(|role| role.name()).collect();
     let mut operation = json!({
         "summary": endpoint.summary,

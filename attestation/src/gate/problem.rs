@@ -2,11 +2,13 @@
 
 use axum::Json;
 use axum::extract::rejection::JsonRejection;
-use axum::extract::{FromRequest, Request};
+use axum::extract::{FromRequest, FromRequestParts, Query, Request};
 use axum::http::StatusCode;
+use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use crate::net::{ClientError, PkiError};
 use crate::protocol::{AttestationError, Effect, RegistrationError};
@@ -111,11 +113,27 @@ where
     }
 }
 
+/// The parameters of a query; what cannot be read is answered with a problem like any other.
+pub struct QueryOf<T>(pub T);
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for QueryOf<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        match Query::from_request_parts(parts, state).await {
+            Ok(Query(query)) => Ok(QueryOf(query)),
+            Err(rejection) => Err(Problem::new(rejection.status(), rejection.body_text())),
+        }
+    }
+}
+
 impl From<AttestationError> for Problem {
     fn from(error: AttestationError) -> Self {
         let effect = error.effect();
-        let status = match effect {
-            Effect::Inconclusive => StatusCode::BAD_GATEWAY,
+        let status = match (&error, effect) {
+            (AttestationError::Changed(_), _) => StatusCode::CONFLICT,
+            (_, Effect::Pending) => StatusCode::CONFLICT,
+            (_, Effect::Inconclusive) => StatusCode::BAD_GATEWAY,
             _ => StatusCode::UNPROCESSABLE_ENTITY,
         };
         Problem {
@@ -156,6 +174,7 @@ impl From<verifier::StoreError> for Problem {
         match error {
             verifier::StoreError::NotFound { .. } => Problem::not_found(error),
             verifier::StoreError::Conflict(_) => Problem::new(StatusCode::CONFLICT, error),
+            verifier::StoreError::Gone { .. } => Problem::new(StatusCode::GONE, error),
             other => Problem::internal(other),
         }
     }

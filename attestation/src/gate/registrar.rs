@@ -2,11 +2,14 @@
 
 use std::sync::Arc;
 
-use super::access::{TenantRecord, WorkerRecord};
+use uuid::Uuid;
+
+use super::access::TenantRecord;
 use super::problem::Problem;
 use crate::clock::Clock;
+use crate::protocol::{Outstanding, WorkerRecord};
 use crate::registrar::api::CreateTenant;
-use crate::registrar::{EkKey, NewWorker, Registrar, RegistrarError, Tenant, Worker};
+use crate::registrar::{EkKey, Registrar, RegistrarError, Tenant, Worker};
 use crate::tpm::{Endorsement, Public, PublicKey};
 
 impl From<RegistrarError> for Problem {
@@ -50,27 +53,40 @@ impl LocalRegistrar {
         Ok(workers.into_iter().map(record_of).collect())
     }
 
-    /// Stores a worker that proved itself. The same worker may register again; its name, its keys and
-    /// its identifier are nobody else's.
-    pub fn store_worker(&self, record: &WorkerRecord) -> Result<(), Problem> {
-        let with = NewWorker {
-            name: record.name.clone(),
-            ak_public: record.ak_public.clone(),
-            ek_public: record.ek_public.clone(),
-            ek_certificate: record.ek_certificate.clone(),
-            tls_key: Some(record.tls_key.clone()),
-            os: record.os.clone(),
-            address: record.address.clone(),
-        };
-        self.registrar
-            .put_worker(record.id, with, self.clock.now())?;
-        Ok(())
+    /// Notes a worker that proved itself.
+    pub fn propose(&self, registration: Uuid, record: &WorkerRecord) -> Result<(), Problem> {
+        let now = self.clock.now();
+        Ok(self.registrar.propose(registration, record, now)?)
     }
 
-    /// Removes a worker.
-    pub fn remove_worker(&self, name: &str) -> Result<(), Problem> {
-        let worker = self.worker(name)?;
-        Ok(self.registrar.delete_worker(worker.id)?)
+    /// Takes a proposal back.
+    pub fn withdraw(&self, registration: Uuid) -> Result<(), Problem> {
+        Ok(self.registrar.withdraw(registration)?)
+    }
+
+    /// Notes that a proposal is to be completed.
+    pub fn accept(&self, registration: Uuid) -> Result<(), Problem> {
+        Ok(self.registrar.accept(registration)?)
+    }
+
+    /// Makes an accepted proposal the registered worker.
+    pub fn confirm(&self, registration: Uuid) -> Result<(), Problem> {
+        Ok(self.registrar.confirm(registration, self.clock.now())?)
+    }
+
+    /// Notes that a worker is removed.
+    pub fn begin_removal(&self, name: &str) -> Result<(), Problem> {
+        Ok(self.registrar.begin_removal(name, self.clock.now())?)
+    }
+
+    /// Takes the note away that a worker is removed.
+    pub fn finish_removal(&self, name: &str) -> Result<(), Problem> {
+        Ok(self.registrar.finish_removal(name)?)
+    }
+
+    /// What has to be completed.
+    pub fn outstanding(&self) -> Result<Outstanding, Problem> {
+        Ok(self.registrar.outstanding()?)
     }
 
     /// Whether an endorsement key is vouched for by a known manufacturer, and is the one in the

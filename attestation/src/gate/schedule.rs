@@ -20,6 +20,13 @@ const FIRST: u32 = 10;
 /// How many workers are asked at once: one that does not answer must not hold up the others.
 const AT_ONCE: usize = 32;
 
+/// How often it is looked for trust that ran out.
+const EXPIRE: Duration = Duration::from_secs(1);
+/// After how many such looks old evidence is thrown away.
+const PRUNE: u64 = 60;
+/// How often it is looked for registrations and removals that were not completed.
+const SETTLE: Duration = Duration::from_secs(10);
+
 /// Whose turn it is, each worker at times of its own.
 pub struct Schedule {
     interval: Duration,
@@ -80,6 +87,7 @@ pub async fn attest_forever(verifier: Arc<Verifier>, interval: Duration) {
                     }
                 };
                 let asked = known
+                    .items
                     .into_iter()
                     .filter(|status| status.trust != Trust::Untrusted);
                 Some(asked.map(|status| status.name).collect())
@@ -94,6 +102,21 @@ pub async fn attest_forever(verifier: Arc<Verifier>, interval: Duration) {
         }
     })
     .await;
+}
+
+/// Ends the trust that ran out, so that whoever watches hears of it, and throws old evidence away, until dropped.
+pub async fn expire_forever(verifier: Arc<Verifier>) {
+    let mut turn = 0u64;
+    loop {
+        if turn.is_multiple_of(PRUNE) {
+            verifier.prune();
+        }
+        turn += 1;
+        tokio::time::sleep(EXPIRE).await;
+        if let Err(problem) = verifier.expire() {
+            tracing::error!(%problem, "trust that ran out cannot be ended");
+        }
+    }
 }
 
 /// Renews the certificates of all registered agents, each once per interval, until dropped.
@@ -122,6 +145,16 @@ pub async fn rotate_forever(workers: Arc<WorkerHandler>, interval: Duration) {
         }
     })
     .await;
+}
+
+/// Completes what somebody began and did not end, as soon as registrar and verifier answer, until dropped.
+pub async fn settle_forever(workers: Arc<WorkerHandler>) {
+    loop {
+        tokio::time::sleep(SETTLE).await;
+        if let Err(problem) = workers.settle(None).await {
+            tracing::warn!(%problem, "a registration or a removal is not completed yet");
+        }
+    }
 }
 
 async fn forever<K, W>(

@@ -12,14 +12,17 @@ use tokio::task::{JoinHandle, JoinSet};
 
 use super::GateError;
 use super::access::{References, Registrar, VerifierAccess};
+use super::agents::GateAgents;
 use super::endpoint::router;
+use super::mailbox::Mailbox;
 use super::metrics::Metrics;
 use super::openapi::openapi;
 use super::pods::PodHandler;
 use super::registrar::LocalRegistrar;
 use super::routes::{self, Gate};
-use super::schedule::{attest_forever, rotate_forever};
+use super::schedule::{attest_forever, expire_forever, rotate_forever, settle_forever};
 use super::verify::{Verifier, VerifierParts};
+use super::webhook::{WebhookConfig, tell_forever};
 use super::workers::{WorkerHandler, WorkerHandlerParts};
 use crate::clock::Clock;
 use crate::evidence::jws::TokenKey;
@@ -27,9 +30,10 @@ use crate::net::identity::key_digest;
 use crate::net::pki::{AGENT_DAYS, public_key_of};
 use crate::net::tls::{Credentials, SharedServerConfig};
 use crate::net::{Authority, Client, Role, serve};
+use crate::policy::PolicySet;
 use crate::protocol::attestation::EVIDENCE_MILLIS;
 use crate::reference::ReferenceStore;
-use crate::verifier::{Policy, VerifierStore};
+use crate::verifier::{AuditStore, Retention, VerifierStore};
 
 /// No request to the gate is longer: the files of a large image.
 const MAX_REQUEST: usize = 64 * 1024 * 1024;
@@ -57,7 +61,11 @@ pub struct GateConfig {
     /// For how many seconds a result counts.
     pub lifetime: i64,
     /// What the verifier insists on.
-    pub policy: Policy,
+    pub policy: PolicySet,
+    /// For how long evidence is kept for audit.
+    pub retention: Retention,
+    /// Who is told of changes of trust.
+    pub webhooks: WebhookConfig,
 }
 
 /// Three renewals in the life of an agent's certificate.
@@ -75,7 +83,9 @@ impl GateConfig {
             interval: Duration::ZERO,
             rotation: Duration::ZERO,
             lifetime: 600,
-            policy: Policy::default(),
+            policy: PolicySet::default(),
+            retention: Retention::NONE,
+            webhooks: WebhookConfig::default(),
         }
     }
 }
@@ -95,6 +105,7 @@ pub struct RunningGate {
     pub address: SocketAddr,
     /// Its verifier, if it runs here.
     pub verifier: Option<Arc<Verifier>>,
+    workers: Option<Arc<WorkerHandler>>,
     stop: Option<oneshot::Sender<()>>,
     task: JoinHandle<std::io::Result<()>>,
     periodic: JoinSet<()>,
@@ -108,12 +119,23 @@ impl RunningGate {
         if let Err(error) = (&mut self.task).await {
             tracing::debug!(%error, "the gate's server ended oddly");
         }
+        self.abort();
     }
 
     /// Stops it at once, in the middle of whatever it does, as a kill would.
     pub fn kill(mut self) {
         self.task.abort();
+        self.abort();
+    }
+
+    fn abort(&mut self) {
         self.periodic.abort_all();
+        if let Some(verifier) = &self.verifier {
+            verifier.abort();
+        }
+        if let Some(workers) = &self.workers {
+            workers.abort();
+        }
     }
 }
 
@@ -136,6 +158,7 @@ pub async fn start(
     let credentials = Credentials::read(folder, &credentials_name(&config.roles))?;
     let client = credentials.client()?;
     let metrics = Arc::new(Metrics::default());
+    let mailbox = Mailbox::default();
     let elsewhere = |address: &Option<String>, role: Role| {
         let address = address.as_deref().ok_or(GateError::Where(role.name()))?;
         Ok::<_, GateError>(Client::new(client.clone(), address, role.name()))
@@ -166,15 +189,23 @@ pub async fn start(
         let parts = VerifierParts {
             registrar: registrar()?,
             references: references()?,
-            agents: client.clone(),
+            agents: GateAgents {
+                tls: client.clone(),
+                mailbox: mailbox.clone(),
+            },
+            agents_key: key_digest(&public_key_of(&credentials.key)?),
             key: TokenKey::from_pem(&credentials.key)?,
-            policy: config.policy.clone(),
+            policy: Arc::new(config.policy.clone()),
             lifetime: config.lifetime,
             clock: clock.clone(),
             metrics: metrics.clone(),
+            audit: match config.retention {
+                Retention { days: 0, .. } => None,
+                kept => Some(AuditStore::open(&folder.join("audit.db"), kept)?.into()),
+            },
         };
         let store = VerifierStore::open(&folder.join("verifier.db"))?;
-        Some(Arc::new(Verifier::new(store, parts)))
+        Some(Verifier::new(store, parts)?)
     } else {
         None
     };
@@ -189,9 +220,11 @@ pub async fn start(
             references: references()?,
             verifier: verifier_access()?,
             authority: Authority::open(folder)?,
-            agents: client.clone(),
-            verifier_key: verifier_key(folder, has(Role::Verifier), &credentials)?,
-            bank: config.policy.bank,
+            agents: GateAgents {
+                tls: client.clone(),
+                mailbox: mailbox.clone(),
+            },
+            policy: config.policy.clone(),
             clock: clock.clone(),
             metrics: metrics.clone(),
         })))
@@ -218,6 +251,7 @@ pub async fn start(
         verifier: verifier.clone(),
         workers: workers.clone(),
         pods,
+        mailbox,
         metrics,
         clock,
         document,
@@ -226,15 +260,24 @@ pub async fn start(
         .layer(DefaultBodyLimit::max(MAX_REQUEST))
         .with_state(gate);
     let mut periodic = JoinSet::new();
-    if let Some(verifier) = &verifier
-        && !config.interval.is_zero()
-    {
-        periodic.spawn(attest_forever(verifier.clone(), config.interval));
+    if let Some(verifier) = &verifier {
+        periodic.spawn(expire_forever(verifier.clone()));
+        for webhook in config.webhooks.open()? {
+            periodic.spawn(tell_forever(verifier.clone(), webhook));
+        }
+        if !config.interval.is_zero() {
+            periodic.spawn(attest_forever(verifier.clone(), config.interval));
+        }
     }
-    if let Some(workers) = workers
-        && !config.rotation.is_zero()
-    {
-        periodic.spawn(rotate_forever(workers, config.rotation));
+    if let Some(workers) = &workers {
+        // What a gate before this one began is completed before anybody is served, if that is possible.
+        if let Err(problem) = workers.settle(None).await {
+            tracing::warn!(%problem, "a registration or a removal is not completed yet");
+        }
+        periodic.spawn(settle_forever(workers.clone()));
+        if !config.rotation.is_zero() {
+            periodic.spawn(rotate_forever(workers.clone(), config.rotation));
+        }
     }
     let address = listener.local_addr().map_err(GateError::Listen)?;
     let tls = SharedServerConfig::new(credentials.server()?);
@@ -246,19 +289,9 @@ pub async fn start(
     Ok(RunningGate {
         address,
         verifier,
+        workers,
         stop: Some(stop),
         task,
         periodic,
     })
-}
-
-/// The digest of the verifier's public key, which agents learn at their registration.
-fn verifier_key(folder: &Path, here: bool, own: &Credentials) -> Result<String, GateError> {
-    let key = if here {
-        public_key_of(&own.key)?
-    } else {
-        let pem = crate::net::pki::read_file(&folder.join("verifier.pem"))?;
-        crate::net::pki::public_key_in(&pem)?
-    };
-    Ok(key_digest(&key))
 }

@@ -4,7 +4,7 @@ use super::problem::Problem;
 use super::verify::Verifier;
 use crate::clock::Timestamp;
 use crate::ima::PodUid;
-use crate::verifier::{PodStatus, Trust, WorkerStatus};
+use crate::verifier::{PodStatus, RAN_OUT, Trust, WorkerStatus};
 use schemars::JsonSchema;
 
 /// What came of attesting a worker with all its pods.
@@ -16,14 +16,35 @@ pub struct WorkerReport {
     pub pods: Vec<PodStatus>,
 }
 
+/// All workers, and the version from which their changes can be watched.
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize, JsonSchema)]
+pub struct WorkerList {
+    /// The version of the last change.
+    pub version: u64,
+    /// The workers.
+    pub items: Vec<WorkerStatus>,
+}
+
+/// Pods, and the version from which their changes can be watched.
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize, JsonSchema)]
+pub struct PodList {
+    /// The version of the last change.
+    pub version: u64,
+    /// The pods.
+    pub items: Vec<PodStatus>,
+}
+
 impl Verifier {
     /// All workers, as they are trusted now.
-    pub fn workers(&self) -> Result<Vec<WorkerStatus>, Problem> {
-        let mut workers = self.store().workers()?;
-        for worker in &mut workers {
+    pub fn workers(&self) -> Result<WorkerList, Problem> {
+        // One lock: nothing changes between the list and its version.
+        let store = self.store();
+        let (version, mut items) = (store.version()?, store.workers()?);
+        drop(store);
+        for worker in &mut items {
             self.run_out(&mut worker.trust, &mut worker.reason, worker.checked);
         }
-        Ok(workers)
+        Ok(WorkerList { version, items })
     }
 
     /// A worker, as it is trusted now.
@@ -34,12 +55,14 @@ impl Verifier {
     }
 
     /// All pods or those of a worker, as they are trusted now.
-    pub fn pods(&self, worker: Option<&str>) -> Result<Vec<PodStatus>, Problem> {
-        let mut pods = self.store().pods(worker)?;
-        for pod in &mut pods {
+    pub fn pods(&self, worker: Option<&str>) -> Result<PodList, Problem> {
+        let store = self.store();
+        let (version, mut items) = (store.version()?, store.pods(worker)?);
+        drop(store);
+        for pod in &mut items {
             self.run_out(&mut pod.trust, &mut pod.reason, pod.checked);
         }
-        Ok(pods)
+        Ok(PodList { version, items })
     }
 
     /// A pod, as it is trusted now.
@@ -56,7 +79,7 @@ impl Verifier {
         let lifetime = self.parts().lifetime.saturating_mul(1000);
         if *trust == Trust::Trusted && !(0..=lifetime).contains(&age) {
             *trust = Trust::Unknown;
-            "the last result ran out".clone_into(reason);
+            RAN_OUT.clone_into(reason);
         }
     }
 
@@ -64,7 +87,7 @@ impl Verifier {
     pub fn report(&self, name: &str) -> Result<WorkerReport, Problem> {
         Ok(WorkerReport {
             worker: self.worker_status(name)?,
-            pods: self.pods(Some(name))?,
+            pods: self.pods(Some(name))?.items,
         })
     }
 }

@@ -1,40 +1,26 @@
-//! The verifier at work: asks agents, appraises, stores, and issues results.
+//! The verifier at work: attests workers and pods, and keeps what it concluded.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Instant;
 
-use hyper::Method;
-use rustls::ClientConfig;
-use tokio::sync::Mutex as AsyncMutex;
+use axum::http::StatusCode;
+use tokio::sync::watch;
 use uuid::Uuid;
 
 use super::access::{References, Registrar};
+use super::agents::GateAgents;
+use super::flights::Flights;
 use super::metrics::Metrics;
 use super::problem::Problem;
-use super::result::result_of;
 use super::standing::WorkerReport;
-use crate::agent::server::EVIDENCE;
 use crate::clock::Clock;
 use crate::evidence::jws::TokenKey;
-use crate::evidence::{Nonce, NonceStore};
-use crate::ima::{Cursor, PodUid};
-use crate::net::{Client, ClientError};
-use crate::protocol::attestation::{Action, EVIDENCE_MILLIS, Event};
-use crate::protocol::{Attestation, AttestationError, Effect, EvidenceRequest};
-use crate::reference::Whitelist;
-use crate::tpm::Public;
-use crate::verifier::{
-    Appraisal, Node, Outcome, Pod, PodStatus, PodTerms, Policy, Trust, VerifierStore, Worker,
-    WorkerStatus, appraise_pod, appraise_worker,
-};
-
-/// How often a busy agent is asked again.
-const BUSY_ATTEMPTS: u32 = 4;
-/// How long to wait before asking a busy agent again; doubled each time.
-const BUSY_WAIT: Duration = Duration::from_millis(100);
-/// How many requests may be open at once.
-const OPEN_REQUESTS: usize = 10_000;
+use crate::ima::PodUid;
+use crate::policy::PolicySet;
+use crate::protocol::drive::{Attesting, PodVerdicts};
+use crate::protocol::{Admission, AttestationError, Effect};
+use crate::verifier::{AuditStore, Node, Pod, PodStatus, StoreError, Trust, VerifierStore};
 
 /// What the verifier is made of.
 pub struct VerifierParts {
@@ -43,50 +29,50 @@ pub struct VerifierParts {
     /// The reference values.
     pub references: References,
     /// How to reach agents: with the verifier's own certificate.
-    pub agents: Arc<ClientConfig>,
+    pub agents: GateAgents,
+    /// The digest of the public key of that certificate: the only one that agents answer.
+    pub agents_key: String,
     /// The key that signs results.
     pub key: TokenKey,
     /// What it insists on.
-    pub policy: Policy,
+    pub policy: Arc<PolicySet>,
     /// For how many seconds a result counts.
     pub lifetime: i64,
     /// The time.
     pub clock: Arc<dyn Clock>,
     /// Where it counts.
     pub metrics: Arc<Metrics>,
+    /// Where evidence is kept for audit, if it is.
+    pub audit: Option<Mutex<AuditStore>>,
 }
+
+type Attested = Result<Arc<PodVerdicts>, AttestationError>;
 
 /// The verifier.
 pub struct Verifier {
     parts: VerifierParts,
     store: Mutex<VerifierStore>,
-    nonces: Mutex<NonceStore<Uuid>>,
-    /// One worker is attested by one request at a time: its cursor is shared.
-    nodes: Mutex<HashMap<Uuid, Arc<AsyncMutex<Option<Node>>>>>,
+    /// How far the logs of workers have been verified, and what was accepted.
+    nodes: Mutex<HashMap<Uuid, Arc<Node>>>,
+    /// One worker is attested once at a time: its cursor is shared.
+    flights: Flights<String, Option<PodUid>, Attested>,
+    /// The version of the last change, for whoever waits for one.
+    version: watch::Sender<u64>,
+    this: Weak<Verifier>,
 }
-
-/// Everything that one attestation looks at.
-struct Case {
-    worker: Worker,
-    request: EvidenceRequest,
-    whitelist: Arc<Whitelist>,
-    /// The pod that was asked for; none for the worker with all its pods.
-    asked: Option<Pod>,
-    pods: Vec<Pod>,
-}
-
-/// The conclusion about each pod; what an accepted one was judged by.
-type Verdicts = Vec<(Pod, Result<PodTerms, AttestationError>)>;
 
 impl Verifier {
     /// Starts with its durable state and its parts.
-    pub fn new(store: VerifierStore, parts: VerifierParts) -> Self {
-        Verifier {
+    pub fn new(store: VerifierStore, parts: VerifierParts) -> Result<Arc<Self>, StoreError> {
+        let version = watch::Sender::new(store.version()?);
+        Ok(Arc::new_cyclic(|this| Verifier {
             parts,
             store: Mutex::new(store),
-            nonces: Mutex::new(NonceStore::new(OPEN_REQUESTS)),
-            nodes: Mutex::new(HashMap::new()),
-        }
+            nodes: Mutex::default(),
+            flights: Flights::default(),
+            version,
+            this: this.clone(),
+        }))
     }
 
     /// What it is made of.
@@ -94,60 +80,96 @@ impl Verifier {
         &self.parts
     }
 
-    /// Its durable state.
+    /// Its durable state, to be read.
     pub fn store(&self) -> MutexGuard<'_, VerifierStore> {
         self.store.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Changes its durable state; whoever waits for changes hears of it.
+    pub(super) fn change<T>(
+        &self,
+        change: impl FnOnce(&mut VerifierStore) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let mut store = self.store();
+        let changed = change(&mut store)?;
+        self.version.send_replace(store.version()?);
+        Ok(changed)
+    }
+
+    /// What is known of workers in memory.
+    pub(super) fn nodes(&self) -> MutexGuard<'_, HashMap<Uuid, Arc<Node>>> {
+        self.nodes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Where versions of changes are announced.
+    pub(super) fn versions(&self) -> watch::Receiver<u64> {
+        self.version.subscribe()
+    }
+
+    /// The digest of the public key that it shows to agents.
+    pub fn agents_key(&self) -> String {
+        self.parts.agents_key.clone()
+    }
+
     /// Takes in a worker that was just registered: what was known of it before is void.
-    pub fn admit(&self, id: Uuid, name: &str, address: &str) -> Result<(), Problem> {
-        self.store()
-            .admit(id, name, address, self.parts.clock.now())?;
-        self.forget_node(id);
+    pub fn admit(&self, new: &Admission) -> Result<(), Problem> {
+        let now = self.parts.clock.now();
+        self.change(|store| store.admit(new, now))?;
+        self.nodes().remove(&new.id);
         Ok(())
     }
 
     /// Forgets a worker.
     pub fn remove(&self, name: &str) -> Result<(), Problem> {
-        let status = self.store().worker(name)?;
-        self.store().remove_worker(name)?;
-        self.forget_node(status.id);
+        let id = self.change(|store| {
+            let status = store.worker(name)?;
+            store.remove_worker(name)?;
+            Ok(status.id)
+        })?;
+        self.nodes().remove(&id);
         Ok(())
     }
 
     /// Declares a pod.
     pub fn declare(&self, pod: &Pod) -> Result<PodStatus, Problem> {
-        self.store().declare_pod(pod, self.parts.clock.now())?;
+        let now = self.parts.clock.now();
+        let anew = self.change(|store| store.declare_pod(pod, now))?;
+        if anew && let Ok(worker) = self.store().worker(&pod.worker) {
+            self.nodes().remove(&worker.id);
+        }
         self.pod(pod.uid)
     }
 
     /// Forgets a pod that is gone, and what it was measured to run.
     pub fn remove_pod(&self, uid: PodUid) -> Result<(), Problem> {
-        let mut store = self.store();
-        let worker = store.pod(uid)?.pod.worker;
-        store.remove_pod(uid)?;
-        if let Ok(status) = store.worker(&worker) {
-            self.forget_node(status.id);
+        let now = self.parts.clock.now();
+        let id = self.change(|store| {
+            let worker = store.pod(uid)?.pod.worker;
+            store.remove_pod(uid, now)?;
+            Ok(store.worker(&worker).ok().map(|status| status.id))
+        })?;
+        if let Some(id) = id {
+            self.nodes().remove(&id);
         }
         Ok(())
     }
 
-    fn forget_node(&self, id: Uuid) {
-        let mut nodes = self.nodes.lock().unwrap_or_else(PoisonError::into_inner);
-        nodes.remove(&id);
-    }
-
-    fn node(&self, id: Uuid) -> Arc<AsyncMutex<Option<Node>>> {
-        let mut nodes = self.nodes.lock().unwrap_or_else(PoisonError::into_inner);
-        nodes.entry(id).or_default().clone()
-    }
-
-    /// Attests one pod, by its identifier.
+    /// Attests one pod, by its identifier, and with it its worker.
     pub async fn attest_pod(&self, uid: PodUid) -> Result<PodStatus, Problem> {
         let pod = self.store().pod(uid)?.pod;
-        let worker = pod.worker.clone();
-        self.attest(&worker, Some(pod)).await?;
-        self.pod(uid)
+        let verdicts = self.attest(&pod.worker, Some(uid)).await?;
+        match verdicts.get(&uid) {
+            Some(Ok(())) => self.pod(uid),
+            Some(Err(error)) => {
+                let known = self.pod(uid)?;
+                // What waits to be explained takes no trust away.
+                if error.effect() == Effect::Pending && known.trust == Trust::Trusted {
+                    return Ok(known);
+                }
+                Err(error.clone().into())
+            }
+            None => Err(AttestationError::Changed(format!("pod `{}`", pod.label())).into()),
+        }
     }
 
     /// Attests a worker with one quote, and judges all its pods by it.
@@ -156,306 +178,58 @@ impl Verifier {
         self.report(name)
     }
 
-    async fn attest(&self, name: &str, asked: Option<Pod>) -> Result<(), Problem> {
+    /// Attests a worker together with whoever else asks for it.
+    async fn attest(&self, name: &str, asked: Option<PodUid>) -> Result<Arc<PodVerdicts>, Problem> {
+        self.store().worker(name)?;
+        let ended = || Problem::new(StatusCode::SERVICE_UNAVAILABLE, "the verifier is stopping");
+        let this = self.this.upgrade().ok_or_else(ended)?;
+        let worker = name.to_owned();
+        let work = move |asked: Vec<Option<PodUid>>| async move { this.fly(&worker, &asked).await };
+        let outcome = self.flights.join(name.to_owned(), asked, work).await;
+        Ok(outcome.ok_or_else(ended)??)
+    }
+
+    async fn fly(&self, name: &str, asked: &[Option<PodUid>]) -> Attested {
         let begun = Instant::now();
-        let status = self.store().worker(name)?;
-        let outcome = self.run(&status, asked.clone()).await;
-        let effect = match &outcome {
-            Ok(()) => Effect::Trusted,
-            Err(error) => error.effect(),
+        // The evidence names a pod if it is the only one that was asked for.
+        let pod = match asked {
+            [first, rest @ ..] if rest.iter().all(|other| other == first) => *first,
+            _ => None,
         };
-        self.parts
-            .metrics
-            .count("attestations", &effect.to_string());
-        self.parts.metrics.time("attestation", begun.elapsed());
-        let pod = asked.as_ref().map(Pod::label);
-        let error = match outcome {
-            Ok(()) => {
-                tracing::info!(worker = name, pod, effect = %effect, "attested");
-                return Ok(());
-            }
-            Err(error) => error,
+        let outcome = self.run(name, pod).await;
+        let failed = match (&outcome, pod) {
+            (Ok(verdicts), Some(uid)) => verdicts.get(&uid).and_then(|done| done.as_ref().err()),
+            (Ok(_), None) => None,
+            (Err(error), _) => Some(error),
         };
-        tracing::warn!(worker = name, pod, effect = %effect, reason = %error, "attestation failed");
-        self.record_failure(&status, asked.as_ref(), &error)?;
-        Err(error.into())
-    }
-
-    fn record_failure(
-        &self,
-        status: &WorkerStatus,
-        asked: Option<&Pod>,
-        error: &AttestationError,
-    ) -> Result<(), Problem> {
-        let now = self.parts.clock.now();
-        match (error.effect(), asked) {
-            (Effect::WorkerUntrusted, _) if status.trust != Trust::Untrusted => {
-                self.store()
-                    .distrust_worker(status.id, &error.to_string(), now)?;
+        let effect = failed.map_or(Effect::Trusted, AttestationError::effect);
+        let metrics = &self.parts.metrics;
+        metrics.count("attestations", &effect.to_string());
+        metrics.time("attestation", begun.elapsed());
+        let pod = pod.map(|uid| uid.to_string());
+        match failed {
+            None => tracing::info!(worker = name, pod, effect = %effect, "attested"),
+            Some(error) => {
+                tracing::warn!(worker = name, pod, effect = %effect, reason = %error, "attestation failed");
             }
-            (Effect::PodUntrusted, Some(pod)) => {
-                let outcome = Outcome {
-                    uid: pod.uid,
-                    trust: Trust::Untrusted,
-                    reason: error.to_string(),
-                    token: String::new(),
-                };
-                self.store().conclude_pod(&outcome, now)?;
-            }
-            _ => {}
         }
-        Ok(())
-    }
-
-    /// Drives one attestation from the request to the commit.
-    async fn run(&self, status: &WorkerStatus, asked: Option<Pod>) -> Result<(), AttestationError> {
-        if status.trust == Trust::Untrusted {
-            return Err(AttestationError::WorkerNotTrusted {
-                worker: status.name.clone(),
-                reason: status.reason.clone(),
-            });
-        }
-        let worker = self.worker(status).await?;
-        let whitelist = self
-            .parts
-            .references
-            .whitelist()
-            .await
-            .map_err(|problem| AttestationError::Store(problem.detail))?;
-        let held = self.node(status.id);
-        let mut held = held.lock().await;
-        let node = match held.take() {
-            Some(node) => node,
-            None => self.store().node(status.id).map_err(store_error)?,
-        };
-        let nonce = self.issue(status.id)?;
-        let bank = self.parts.policy.bank;
-        let request = node.request(worker.id, nonce, asked.as_ref(), bank);
-        let statuses = self.store().pods(Some(&status.name)).map_err(store_error)?;
-        let pods = statuses.into_iter().map(|status| status.pod).collect();
-        let case = Arc::new(Case {
-            worker,
-            request,
-            whitelist,
-            asked,
-            pods,
-        });
-        let (node, outcome) = self.drive(status, node, case).await;
-        // Only what was committed is kept; after a failure the state is read anew from the store.
-        *held = node;
         outcome
     }
 
-    async fn drive(
-        &self,
-        status: &WorkerStatus,
-        node: Node,
-        case: Arc<Case>,
-    ) -> (Option<Node>, Result<(), AttestationError>) {
-        let clock = &self.parts.clock;
-        let (mut attestation, mut action) = Attestation::begin(case.request.clone(), clock.now());
-        let mut node = Some(node);
-        let mut appraised: Option<(Appraisal, Verdicts)> = None;
-        loop {
-            let event = match action {
-                Action::Ask(request) => match self.ask(status, &case.worker, &request).await {
-                    Ok(bytes) => Event::Evidence(bytes),
-                    Err(error) => Event::AgentFailed(error.to_string()),
-                },
-                Action::Appraise(bytes) => {
-                    let (back, judged) = self.appraise(node.take(), case.clone(), bytes).await;
-                    node = back;
-                    match judged {
-                        Ok(done) => {
-                            appraised = Some(done);
-                            Event::Appraised(Ok(()))
-                        }
-                        Err(error) => Event::Appraised(Err(error)),
-                    }
-                }
-                Action::Commit => {
-                    let committed = match &appraised {
-                        Some((appraisal, verdicts)) => {
-                            let from = node.as_ref().and_then(|node| node.cursor.as_ref());
-                            let nonce = &case.request.nonce;
-                            self.commit(status, from, nonce, appraisal, verdicts)
-                        }
-                        None => Err("nothing was appraised".to_owned()),
-                    };
-                    Event::Committed(committed)
-                }
-                Action::Wait => Event::Tick,
-                Action::Conclude(outcome) => {
-                    let node = match (&outcome, node, appraised) {
-                        (Ok(()), Some(mut node), Some((appraisal, verdicts))) => {
-                            let verified = appraisal.verified;
-                            self.parts.metrics.add("log_entries", "verified", verified);
-                            let accepted = verdicts.into_iter().filter_map(|(_, done)| done.ok());
-                            appraisal.apply(&mut node, accepted);
-                            Some(node)
-                        }
-                        // Unchanged, as nothing was committed.
-                        (Err(_), node, _) => node,
-                        _ => None,
-                    };
-                    return (node, outcome);
-                }
-            };
-            action = attestation.handle(event, clock.now());
-        }
-    }
-
-    /// Appraisal hashes and verifies: apart from the connections.
-    async fn appraise(
-        &self,
-        node: Option<Node>,
-        case: Arc<Case>,
-        bytes: Vec<u8>,
-    ) -> (
-        Option<Node>,
-        Result<(Appraisal, Verdicts), AttestationError>,
-    ) {
-        let now = self.parts.clock.now();
-        let taken = {
-            let mut nonces = self.nonces.lock().unwrap_or_else(PoisonError::into_inner);
-            nonces.take(&case.request.nonce, &case.worker.id, now)
+    async fn run(&self, name: &str, pod: Option<PodUid>) -> Attested {
+        let driver = Attesting {
+            store: self,
+            agents: &self.parts.agents,
+            values: &self.parts.references,
+            registrar: &self.parts.registrar,
+            clock: &*self.parts.clock,
         };
-        if let Err(error) = taken {
-            return (node, Err(error.into()));
-        }
-        let policy = self.parts.policy.clone();
-        let work = tokio::task::spawn_blocking(move || {
-            let node = node.unwrap_or_default();
-            let judged = judge(&case, &node, &bytes, &policy);
-            (node, judged)
-        });
-        match work.await {
-            Ok((node, judged)) => (Some(node), judged),
-            Err(error) => (None, Err(AttestationError::Store(error.to_string()))),
-        }
+        let mut attestation = driver.begin(name, pod).await?;
+        Ok(Arc::new(driver.run(&mut attestation).await?))
     }
 
-    fn commit(
-        &self,
-        status: &WorkerStatus,
-        from: Option<&Cursor>,
-        nonce: &Nonce,
-        appraisal: &Appraisal,
-        verdicts: &Verdicts,
-    ) -> Result<(), String> {
-        let now = self.parts.clock.now();
-        let mut outcomes = Vec::new();
-        for (pod, verdict) in verdicts {
-            let trust = match verdict {
-                Ok(_) => Trust::Trusted,
-                Err(error) if error.effect() == Effect::PodUntrusted => Trust::Untrusted,
-                Err(_) => Trust::Unknown,
-            };
-            let lifetime = self.parts.lifetime;
-            let token = result_of(status.id, *nonce, pod, verdict, now, lifetime)
-                .sign(&self.parts.key)
-                .map_err(|error| error.to_string())?;
-            outcomes.push(Outcome {
-                uid: pod.uid,
-                trust,
-                reason: match verdict {
-                    Ok(_) => "attested".to_owned(),
-                    Err(error) => error.to_string(),
-                },
-                token,
-            });
-        }
-        self.store()
-            .commit(status.id, from, appraisal, &outcomes, now)
-            .map_err(|error| error.to_string())
+    /// Ends what is under way where it stands, as a kill would.
+    pub fn abort(&self) {
+        self.flights.abort();
     }
-
-    fn issue(&self, worker: Uuid) -> Result<Nonce, AttestationError> {
-        let now = self.parts.clock.now();
-        let mut nonces = self.nonces.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(nonces.issue(worker, now, EVIDENCE_MILLIS)?)
-    }
-
-    async fn worker(&self, status: &WorkerStatus) -> Result<Worker, AttestationError> {
-        let record = self
-            .parts
-            .registrar
-            .worker(&status.name)
-            .await
-            .map_err(|problem| AttestationError::Store(problem.detail))?;
-        let ak = Public::parse(&record.ak_public)
-            .map_err(|error| AttestationError::Store(error.to_string()))?;
-        Ok(Worker {
-            id: record.id,
-            name: record.name,
-            os: record.os,
-            ak,
-        })
-    }
-
-    /// Asks the agent; one that is busy is asked again a few times, while its answer still counts.
-    async fn ask(
-        &self,
-        status: &WorkerStatus,
-        worker: &Worker,
-        request: &EvidenceRequest,
-    ) -> Result<Vec<u8>, ClientError> {
-        let body = serde_json::to_vec(request).unwrap_or_default();
-        let limit = Duration::from_millis(EVIDENCE_MILLIS.unsigned_abs());
-        let client = Client::new(self.parts.agents.clone(), &status.address, &status.name)
-            .with_timeout(limit)
-            .bound_to(worker.ak.name());
-        let repeated = async {
-            let (mut attempt, mut wait) = (1, BUSY_WAIT);
-            loop {
-                let headers = [("content-type", "application/json")];
-                match client
-                    .send(Method::POST, EVIDENCE, &headers, body.clone())
-                    .await
-                {
-                    Err(ClientError::Refused { status, .. })
-                        if matches!(status, 429 | 503) && attempt < BUSY_ATTEMPTS =>
-                    {
-                        tokio::time::sleep(wait).await;
-                        wait = wait.saturating_mul(2);
-                        attempt += 1;
-                    }
-                    other => return other.map(|bytes| bytes.to_vec()),
-                }
-            }
-        };
-        tokio::time::timeout(limit, repeated)
-            .await
-            .unwrap_or_else(|_| {
-                Err(ClientError::TimedOut {
-                    address: status.address.clone(),
-                    millis: limit.as_millis(),
-                })
-            })
-    }
-}
-
-fn store_error(error: crate::verifier::StoreError) -> AttestationError {
-    AttestationError::Store(error.to_string())
-}
-
-/// The whole judgement, without input or output.
-fn judge(
-    case: &Case,
-    node: &Node,
-    bytes: &[u8],
-    policy: &Policy,
-) -> Result<(Appraisal, Verdicts), AttestationError> {
-    let list = &case.whitelist;
-    let appraisal = appraise_worker(&case.worker, node, &case.request, bytes, list, policy)?;
-    let verdict = |pod: &Pod| appraise_pod(pod, &case.pods, node, &appraisal, list);
-    let verdicts = match &case.asked {
-        // The one pod that was asked for decides whether anything is committed at all.
-        Some(pod) => vec![(pod.clone(), Ok(verdict(pod)?))],
-        None => {
-            let judged = case.pods.iter().map(|pod| (pod.clone(), verdict(pod)));
-            judged.collect()
-        }
-    };
-    Ok((appraisal, verdicts))
 }

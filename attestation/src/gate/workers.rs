@@ -1,29 +1,29 @@
 //! The worker handler: drives registrations, rotates certificates.
 
 use std::collections::HashSet;
+use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use getrandom::SysRng;
-use getrandom::rand_core::UnwrapErr;
-use hyper::Method;
-use rustls::ClientConfig;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tokio::sync::oneshot;
+use tokio::task::JoinSet;
 use uuid::Uuid;
 
-use super::access::{References, Registrar, VerifierAccess, WorkerRecord};
+use super::access::{References, Registrar, VerifierAccess};
+use super::agents::GateAgents;
 use super::metrics::Metrics;
 use super::problem::Problem;
-use crate::agent::server::{ACKNOWLEDGE, CERTIFICATE, CHALLENGE, IDENTITY};
-use crate::clock::Clock;
-use crate::digest::HashAlg;
+use crate::clock::{Clock, Timestamp};
+use crate::net::Authority;
 use crate::net::pki::request_key;
-use crate::net::{Authority, Client, ClientError};
-use crate::protocol::registration::{Action, Event, ProvenWorker, STEP_MILLIS, Terms};
-use crate::protocol::{Effect, Identity, Registration};
+use crate::policy::PolicySet;
+use crate::protocol::drive::{Registering, RegistrationStep, Removing, complete};
+use crate::protocol::port::{Admissions as _, AgentPlace, Fault, Issuer, Registrations as _};
+use crate::protocol::registration::{ProvenWorker, Terms};
+use crate::protocol::{Effect, Registration, Removal, WorkerRecord};
 use crate::tpm::Public;
-use crate::verifier::check_boot;
 
 /// What a worker handler is made of.
 pub struct WorkerHandlerParts {
@@ -36,11 +36,9 @@ pub struct WorkerHandlerParts {
     /// The installation's authority, which binds certificates to attestation keys.
     pub authority: Authority,
     /// How to reach agents: with the handler's own certificate.
-    pub agents: Arc<ClientConfig>,
-    /// The digest of the verifier's public key.
-    pub verifier_key: String,
-    /// The bank whose boot registers are quoted.
-    pub bank: HashAlg,
+    pub agents: GateAgents,
+    /// What is insisted on.
+    pub policy: PolicySet,
     /// The time.
     pub clock: Arc<dyn Clock>,
     /// Where it counts.
@@ -50,7 +48,9 @@ pub struct WorkerHandlerParts {
 /// The worker handler.
 pub struct WorkerHandler {
     parts: WorkerHandlerParts,
+    /// The workers that something is done about.
     running: Mutex<HashSet<String>>,
+    tasks: Mutex<JoinSet<()>>,
 }
 
 /// A worker that joined and is to be registered.
@@ -73,9 +73,9 @@ pub struct RegisteredWorker {
 }
 
 /// Frees the name when a registration ends, however it ends.
-struct Running<'a>(&'a WorkerHandler, String);
+struct Running(Arc<WorkerHandler>, String);
 
-impl Drop for Running<'_> {
+impl Drop for Running {
     fn drop(&mut self) {
         let mut running = self
             .0
@@ -91,23 +91,66 @@ impl WorkerHandler {
     pub fn new(parts: WorkerHandlerParts) -> Self {
         WorkerHandler {
             parts,
-            running: Mutex::new(HashSet::new()),
+            running: Mutex::default(),
+            tasks: Mutex::default(),
         }
     }
 
-    /// Registers a worker: all nine steps, or a refusal.
-    pub async fn register(&self, joined: &Joined) -> Result<RegisteredWorker, Problem> {
-        let fresh = {
-            let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-            running.insert(joined.name.clone())
+    /// Registers a worker, or refuses it; whole or not at all, whether or not whoever asked waits for it.
+    pub async fn register(self: &Arc<Self>, joined: &Joined) -> Result<RegisteredWorker, Problem> {
+        let (this, joined) = (self.clone(), joined.clone());
+        let name = joined.name.clone();
+        self.apart(
+            &name,
+            async move { this.registered_or_refused(&joined).await },
+        )
+        .await
+    }
+
+    /// Does something about a worker, one thing at a time, to its end even if whoever asked goes away.
+    async fn apart<T: Send + 'static>(
+        self: &Arc<Self>,
+        name: &str,
+        work: impl Future<Output = Result<T, Problem>> + Send + 'static,
+    ) -> Result<T, Problem> {
+        let lock = |this: &Self| -> bool {
+            let mut running = this.running.lock().unwrap_or_else(PoisonError::into_inner);
+            running.insert(name.to_owned())
         };
-        if !fresh {
+        if !lock(self) {
             return Err(Problem::new(
                 axum::http::StatusCode::CONFLICT,
-                format!("worker `{}` is being registered already", joined.name),
+                format!("worker `{name}` is being registered or removed already"),
             ));
         }
-        let _running = Running(self, joined.name.clone());
+        let running = Running(self.clone(), name.to_owned());
+        let (done, outcome) = oneshot::channel();
+        {
+            let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
+            while tasks.try_join_next().is_some() {}
+            tasks.spawn(async move {
+                let outcome = work.await;
+                drop(running);
+                // Whoever asked may be gone.
+                let _ = done.send(outcome);
+            });
+        }
+        let ended = |_| {
+            Problem::new(
+                axum::http::StatusCode::SERVICE_UNAVAILABLE,
+                "the gate stops",
+            )
+        };
+        outcome.await.map_err(ended)?
+    }
+
+    /// Ends what is under way where it stands, as a kill would.
+    pub fn abort(&self) {
+        let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
+        tasks.abort_all();
+    }
+
+    async fn registered_or_refused(&self, joined: &Joined) -> Result<RegisteredWorker, Problem> {
         let begun = Instant::now();
         let outcome = self.run(joined).await;
         self.parts.metrics.time("registration", begun.elapsed());
@@ -126,99 +169,71 @@ impl WorkerHandler {
     }
 
     async fn run(&self, joined: &Joined) -> Result<RegisteredWorker, Problem> {
-        let limit = Duration::from_millis(u64::try_from(STEP_MILLIS).unwrap_or(0));
-        let client = Client::new(self.parts.agents.clone(), &joined.address, &joined.name)
-            .with_timeout(limit);
+        // What somebody began and did not end comes first.
+        self.settle(Some(&joined.name)).await?;
+        let policy = self.parts.policy.of(&joined.name);
         let terms = Terms {
-            bank: self.parts.bank,
-            verifier_key: self.parts.verifier_key.clone(),
+            bank: policy.bank(),
+            boot_by_events: policy.boot.is_some(),
+            verifier_key: self.parts.verifier.key().await?,
         };
-        let clock = &self.parts.clock;
-        let (mut registration, mut action) = Registration::begin(&joined.name, terms, clock.now());
-        let mut endorsement = None;
-        let mut worker = None;
-        let mut before = None;
-        loop {
-            let event = match action {
-                Action::AskIdentity => answer(client.get(IDENTITY).await, Event::Identity),
-                Action::CheckEndorsement => {
-                    let judged = match &endorsement {
-                        Some(endorsement) => {
-                            self.parts.registrar.check_endorsement(endorsement).await
-                        }
-                        None => Err(Problem::internal("no endorsement key was shown")),
-                    };
-                    Event::Endorsement(judged.map_err(|problem| problem.detail))
-                }
-                Action::SendChallenge(challenge) => {
-                    let proof = client.ask(Method::POST, CHALLENGE, &*challenge).await;
-                    answer(proof, Event::Proof)
-                }
-                Action::CheckBoot { os, aggregate } => {
-                    let judged = match self.parts.references.whitelist().await {
-                        Ok(list) => {
-                            check_boot(&os, &aggregate, &list).map_err(|error| error.to_string())
-                        }
-                        Err(problem) => Err(problem.detail),
-                    };
-                    Event::Boot(judged)
-                }
-                Action::Store(proven) => {
-                    before = self.known(&joined.name).await?;
-                    let stored = self.store(&proven, &joined.address).await;
-                    worker = Some(proven.identity.worker);
-                    Event::Stored(stored.map_err(|problem| problem.detail))
-                }
-                Action::SendAcknowledgement(message) => {
-                    let body = serde_json::to_vec(&*message).unwrap_or_default();
-                    let headers = [("content-type", "application/json")];
-                    match client.send(Method::POST, ACKNOWLEDGE, &headers, body).await {
-                        Ok(_) => Event::Acknowledged,
-                        Err(error) => Event::AgentFailed(error.to_string()),
-                    }
-                }
-                Action::Wait => Event::Tick,
-                Action::Done => {
-                    let id = worker.ok_or_else(|| Problem::internal("no worker was stored"))?;
-                    self.parts
-                        .verifier
-                        .admit(id, &joined.name, &joined.address)
-                        .await?;
-                    return Ok(RegisteredWorker {
-                        id,
-                        name: joined.name.clone(),
-                    });
-                }
-                Action::Refuse { error, stored } => {
-                    if stored {
-                        self.take_back(&joined.name, before.as_ref()).await?;
-                    }
-                    return Err(error.into());
-                }
+        let now = self.parts.clock.now();
+        let mut registration = Registration::begin(&joined.name, &joined.address, terms, now);
+        let driver = Registering {
+            agents: &self.parts.agents,
+            registrar: &self.parts.registrar,
+            verifier: &self.parts.verifier,
+            values: &self.parts.references,
+            issuer: self,
+            clock: &*self.parts.clock,
+        };
+        match driver.run(&mut registration).await {
+            RegistrationStep::Over(Ok(id)) => Ok(RegisteredWorker {
+                id,
+                name: joined.name.clone(),
+            }),
+            RegistrationStep::Over(Err(error)) => Err(error.into()),
+            // It is noted, and completed as soon as that is possible.
+            RegistrationStep::Later(fault) => Err(fault.into()),
+            RegistrationStep::More => Err(Problem::internal("the registration did not end")),
+        }
+    }
+
+    /// Completes the registrations and removals that somebody began and did not end: all, or those of a worker.
+    pub async fn settle(&self, name: Option<&str>) -> Result<(), Problem> {
+        let (registrar, verifier) = (&self.parts.registrar, &self.parts.verifier);
+        let outstanding = registrar.outstanding().await?;
+        let running = self
+            .running
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
+        // What somebody is just doing needs no help.
+        let wanted = |found: &str| match name {
+            Some(name) => name == found,
+            None => !running.contains(found),
+        };
+        let mut failed = None;
+        for removed in outstanding.removals.iter().filter(|found| wanted(found)) {
+            let removing = Removing {
+                registrar,
+                verifier,
             };
-            if let Event::Identity(identity) = &event {
-                endorsement = Some(identity.endorsement.clone());
+            match removing.run(&mut Removal::noted(removed)).await {
+                Ok(()) => tracing::info!(worker = removed, "a removal was completed"),
+                Err(fault) => failed = Some(fault),
             }
-            action = registration.handle(event, clock.now(), &mut UnwrapErr(SysRng));
         }
-    }
-
-    /// The worker as it is registered now, if it is.
-    async fn known(&self, name: &str) -> Result<Option<WorkerRecord>, Problem> {
-        match self.parts.registrar.worker(name).await {
-            Ok(record) => Ok(Some(record)),
-            Err(problem) if problem.status == axum::http::StatusCode::NOT_FOUND => Ok(None),
-            Err(problem) => Err(problem),
+        let registrations = outstanding.registrations.iter();
+        for admission in registrations.filter(|found| wanted(&found.name)) {
+            match complete(registrar, verifier, admission).await {
+                Ok(()) => {
+                    tracing::info!(worker = admission.name, "a registration was completed");
+                }
+                Err(fault) => failed = Some(fault),
+            }
         }
-    }
-
-    /// Undoes step 8: a registration that was not finished never was, and takes nothing away from one
-    /// that was.
-    async fn take_back(&self, name: &str, before: Option<&WorkerRecord>) -> Result<(), Problem> {
-        match before {
-            Some(record) => self.parts.registrar.store_worker(record).await,
-            None => self.parts.registrar.remove_worker(name).await,
-        }
+        failed.map_or(Ok(()), |fault| Err(fault.into()))
     }
 
     /// The names of all registered workers.
@@ -226,45 +241,30 @@ impl WorkerHandler {
         self.parts.registrar.workers().await
     }
 
-    /// Step 8: the registrar knows the worker, and its certificate is bound to its attestation key.
-    async fn store(&self, proven: &ProvenWorker, address: &str) -> Result<String, Problem> {
-        let identity = &proven.identity;
-        let certificate = self.parts.authority.issue_agent(
-            &identity.certificate_request,
-            &identity.name,
-            identity.worker,
-            &identity.ak_name,
-            self.parts.clock.now(),
-        )?;
-        self.parts
-            .registrar
-            .store_worker(&WorkerRecord {
-                id: identity.worker,
-                name: identity.name.clone(),
-                os: identity.os.clone(),
-                address: address.to_owned(),
-                ak_public: identity.ak_public.clone(),
-                ek_public: identity.endorsement.public.clone(),
-                ek_certificate: identity.endorsement.certificate.clone(),
-                tls_key: request_key(&identity.certificate_request)?,
-            })
-            .await?;
-        Ok(certificate)
-    }
-
-    /// Removes a worker that left the cluster.
-    pub async fn remove(&self, name: &str) -> Result<(), Problem> {
-        self.parts.registrar.remove_worker(name).await?;
-        self.parts.verifier.remove(name).await
+    /// Removes a worker that left the cluster, from registrar and verifier, however much of it is left.
+    pub async fn remove(self: &Arc<Self>, name: &str) -> Result<(), Problem> {
+        let (this, worker) = (self.clone(), name.to_owned());
+        self.apart(name, async move {
+            let removing = Removing {
+                registrar: &this.parts.registrar,
+                verifier: &this.parts.verifier,
+            };
+            let mut removal = Removal::begin(&worker);
+            Ok(removing.run(&mut removal).await?)
+        })
+        .await
     }
 
     /// Gives a registered agent a new certificate for the same keys.
     pub async fn rotate(&self, name: &str) -> Result<(), Problem> {
         let record = self.parts.registrar.worker(name).await?;
         let ak = Public::parse(&record.ak_public).map_err(Problem::internal)?;
-        let client =
-            Client::new(self.parts.agents.clone(), &record.address, name).bound_to(ak.name());
-        let identity: Identity = client.get(IDENTITY).await?;
+        let (agents, key) = (&self.parts.agents, ak.name());
+        let agent = AgentPlace {
+            name,
+            address: &record.address,
+        };
+        let identity = agents.bound_identity(agent, &key).await?;
         let same = identity.worker == record.id
             && identity.ak_public == record.ak_public
             && request_key(&identity.certificate_request)? == record.tls_key;
@@ -280,20 +280,43 @@ impl WorkerHandler {
             &ak.name(),
             self.parts.clock.now(),
         )?;
-        let body = serde_json::json!({ "certificate": certificate });
-        let body = body.to_string().into_bytes();
-        let headers = [("content-type", "application/json")];
-        client
-            .send(Method::POST, CERTIFICATE, &headers, body)
-            .await?;
+        agents.certificate(agent, &key, &certificate).await?;
         tracing::info!(worker = name, "certificate rotated");
         Ok(())
     }
 }
 
-fn answer<T>(answer: Result<T, ClientError>, event: impl FnOnce(Box<T>) -> Event) -> Event {
-    match answer {
-        Ok(message) => event(Box::new(message)),
-        Err(error) => Event::AgentFailed(error.to_string()),
+/// Step 8: a certificate that is bound to the worker's attestation key.
+impl Issuer for WorkerHandler {
+    fn issue(
+        &self,
+        worker: &ProvenWorker,
+        address: &str,
+        now: Timestamp,
+    ) -> Result<(String, WorkerRecord), Fault> {
+        let identity = &worker.identity;
+        let problem = |error| Fault::from(Problem::from(error));
+        let certificate = self
+            .parts
+            .authority
+            .issue_agent(
+                &identity.certificate_request,
+                &identity.name,
+                identity.worker,
+                &identity.ak_name,
+                now,
+            )
+            .map_err(problem)?;
+        let record = WorkerRecord {
+            id: identity.worker,
+            name: identity.name.clone(),
+            os: identity.os.clone(),
+            address: address.to_owned(),
+            ak_public: identity.ak_public.clone(),
+            ek_public: identity.endorsement.public.clone(),
+            ek_certificate: identity.endorsement.certificate.clone(),
+            tls_key: request_key(&identity.certificate_request).map_err(problem)?,
+        };
+        Ok((certificate, record))
     }
 }

@@ -2,41 +2,90 @@
 //!
 //! Only one form is replayed, so that both are judged by the same code.
 
-use super::reader::{LogError, LogErrorKind, write_entry};
+use super::reader::{LogError, LogErrorKind, Reader, write_entry};
+use super::replay::template_hash;
 use super::template::{Field, FieldFormat, Templates};
 use crate::digest::{HashAlg, decode_hex};
 
 /// Turns an ASCII log into the binary form; every bad line is reported, every good one is kept.
 ///
 /// `column` is the algorithm of the template hash column, as for [`super::Reader::new`].
+///
+/// A line feed in a name stands in the text as it is, so that one entry may take several lines, and a name may
+/// look like an entry. The template hash tells: lines belong together when they have it together.
 pub fn to_binary(text: &[u8], column: HashAlg, templates: &Templates) -> (Vec<u8>, Vec<LogError>) {
     let mut log = Vec::with_capacity(text.len());
     let mut errors = Vec::new();
     let mut offset = 0;
     let mut entry = 0;
-    for line in text.split_inclusive(|byte| *byte == b'\n') {
-        let content = line.strip_suffix(b"\n").unwrap_or(line);
-        if !content.is_empty() {
-            if let Err(kind) = line_to_binary(content, column, templates, &mut log) {
-                errors.push(LogError {
-                    entry,
-                    offset,
-                    kind,
-                });
-            }
-            entry += 1;
+    while let Some(rest) = text.get(offset..).filter(|rest| !rest.is_empty()) {
+        let ends = memchr::memchr_iter(b'\n', rest).map(|end| (end, end + 1));
+        let mut ends = ends.chain([(rest.len(), rest.len())]).take(MOST_LINES);
+        let Some((end, mut used)) = ends.next() else {
+            break;
+        };
+        let content = rest.get(..end).unwrap_or(rest);
+        if content.is_empty() {
+            offset += used;
+            continue;
         }
-        offset += line.len();
+        let mut parsed = line_to_binary(content, column, templates);
+        if !parsed
+            .as_ref()
+            .is_ok_and(|bytes| is_whole(bytes, column, templates))
+        {
+            let longer = ends.find_map(|(end, used)| {
+                let bytes = line_to_binary(rest.get(..end)?, column, templates).ok()?;
+                is_whole(&bytes, column, templates).then_some((bytes, used))
+            });
+            if let Some((bytes, longer)) = longer {
+                (parsed, used) = (Ok(bytes), longer);
+            }
+        }
+        match parsed {
+            Ok(bytes) => log.extend_from_slice(&bytes),
+            Err(kind) => errors.push(LogError {
+                entry,
+                offset,
+                kind,
+            }),
+        }
+        entry += 1;
+        offset += used;
     }
     (log, errors)
+}
+
+/// How many lines an entry may take.
+const MOST_LINES: usize = 64;
+
+/// Whether an entry has the template hash it claims; that of a violation says nothing.
+fn is_whole(bytes: &[u8], column: HashAlg, templates: &Templates) -> bool {
+    let Some(Ok(entry)) = Reader::new(bytes, column, templates).next() else {
+        return false;
+    };
+    entry.is_violation() || template_hash(column, &entry).as_bytes() == entry.claimed_hash()
+}
+
+/// The names in the place of the template's name, of lines that may be entries; each once.
+pub fn template_names(text: &[u8]) -> Vec<&[u8]> {
+    let mut names: Vec<&[u8]> = Vec::new();
+    for line in text.split(|byte| *byte == b'\n') {
+        let line = line.strip_prefix(b" ").unwrap_or(line);
+        if let Some(name) = line.split(|byte| *byte == b' ').nth(2)
+            && !names.contains(&name)
+        {
+            names.push(name);
+        }
+    }
+    names
 }
 
 fn line_to_binary(
     line: &[u8],
     column: HashAlg,
     templates: &Templates,
-    log: &mut Vec<u8>,
-) -> Result<(), LogErrorKind> {
+) -> Result<Vec<u8>, LogErrorKind> {
     // The kernel pads the number of the PCR to two characters, and nothing else.
     let line = line.strip_prefix(b" ").unwrap_or(line);
     let columns: Vec<&[u8]> = line.split(|byte| *byte == b' ').collect();
@@ -98,8 +147,9 @@ fn line_to_binary(
     } else {
         fields
     };
-    write_entry(log, pcr, &claimed, name, &fields);
-    Ok(())
+    let mut log = Vec::new();
+    write_entry(&mut log, pcr, &claimed, name, &fields);
+    Ok(log)
 }
 
 /// The bytes of a field, from its text.
@@ -117,6 +167,8 @@ pub(super) fn field_bytes(field: Field, text: &[u8]) -> Option<Vec<u8>> {
             bytes.extend(decode_hex(digits)?);
             Some(bytes)
         }
+        FieldFormat::Text if text.is_empty() && field == Field::XattrNames => Some(Vec::new()),
+        FieldFormat::Number(_) if text.is_empty() => Some(Vec::new()),
         FieldFormat::Text => {
             let mut bytes = text.to_vec();
             bytes.push(0);

@@ -23,8 +23,12 @@ pub enum Subject {
     },
     /// A container whose pod the template does not tell.
     Container(ContainerId),
-    /// The template names no control group, or one that cannot be understood.
+    /// A process in a control group that cannot be understood: neither the host's nor a pod's.
     Unknown,
+    /// A process of which nothing is known: the template names no control group.
+    Unattributed,
+    /// The kernel itself: keys, critical data, the command line of kexec.
+    Buffer,
 }
 
 /// How the container runtime is told from the rest of the host.
@@ -137,7 +141,11 @@ impl<'p, 'a> Attributor<'p, 'a> {
     /// Only for verified entries that are no violation: the fields of a violation are bound to nothing.
     pub fn subject(&mut self, entry: &Entry<'a>) -> Subject {
         let Some(cgroup) = entry.cgroup() else {
-            return Subject::Unknown;
+            return if entry.is_buffer() {
+                Subject::Buffer
+            } else {
+                Subject::Unattributed
+            };
         };
         let group = match self.recent {
             Some((recent, group)) if recent == cgroup => group,

@@ -42,6 +42,13 @@ pub fn boot_aggregate(entry: &Entry<'_>) -> Option<Digest> {
     entry.file_digest()?.known()
 }
 
+/// Whether an entry is one of these boot aggregates, and not a file that somebody called so.
+pub fn is_boot_aggregate(entry: &Entry<'_>, accepted: &[Digest]) -> bool {
+    entry.path() == BOOT_AGGREGATE
+        && entry.cgroup().is_none_or(|group| group == b"/")
+        && boot_aggregate(entry).is_some_and(|found| accepted.contains(&found))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -43,8 +43,13 @@ pub struct Cursor {
 pub enum Resume {
     /// At the entry that was asked for: only new entries follow.
     Continue(Cursor),
-    /// At entry 0, in the same boot: everything is verified anew.
+    /// At the entry that was asked for, after the machine was suspended: only new entries follow.
+    Resumed(Cursor),
+    /// At entry 0, in the same boot: the log must come by where it was before.
     Restart(Cursor),
+    /// At entry 0, after the machine was suspended, or booted without a reset of the TPM: which of them, is seen
+    /// by whether the log comes by where it was before.
+    Restarted(Cursor),
     /// At entry 0, after a boot: whatever was trusted before is not any more.
     Rebooted(Cursor),
 }
@@ -53,13 +58,17 @@ impl Resume {
     /// The state that the entries of the answer are replayed on.
     pub fn cursor(&self) -> &Cursor {
         match self {
-            Resume::Continue(cursor) | Resume::Restart(cursor) | Resume::Rebooted(cursor) => cursor,
+            Resume::Continue(cursor)
+            | Resume::Resumed(cursor)
+            | Resume::Restart(cursor)
+            | Resume::Restarted(cursor)
+            | Resume::Rebooted(cursor) => cursor,
         }
     }
 
-    /// Whether what was measured before still counts.
-    pub fn keeps_ledger(&self) -> bool {
-        matches!(self, Resume::Continue(_))
+    /// Whether the answer begins before what was verified in this boot.
+    pub fn repeats(&self) -> bool {
+        matches!(self, Resume::Restart(_) | Resume::Restarted(_))
     }
 }
 
@@ -85,6 +94,14 @@ pub enum ResumeError {
         /// At this one.
         after: u64,
     },
+    /// Within one reset, the counter of restarts only goes up.
+    #[error("the TPM's restart counter went back from {before} to {after} within one boot")]
+    RestartCountWentBack {
+        /// At the last quote.
+        before: u32,
+        /// At this one.
+        after: u32,
+    },
     /// The counter of resets only goes up: a quote of an earlier boot, or of another TPM.
     #[error("the TPM's reset counter went back from {before} to {after}")]
     ResetCountWentBack {
@@ -96,13 +113,23 @@ pub enum ResumeError {
 }
 
 impl Cursor {
-    /// Before the first entry of a boot.
+    /// Before the first entry of a boot, in the usual PCR.
     pub fn fresh(banks: &[HashAlg], tpm: TpmClock) -> Self {
+        Cursor::fresh_in(banks, &[super::replay::DEFAULT_PCR], tpm)
+    }
+
+    /// Before the first entry of a boot, in some PCRs: all of the first bank, then all of the next.
+    pub fn fresh_in(banks: &[HashAlg], pcrs: &[u32], tpm: TpmClock) -> Self {
+        let registers = banks
+            .iter()
+            .flat_map(|alg| pcrs.iter().map(move |pcr| (*alg, *pcr)));
         Cursor {
             next_entry: 0,
-            banks: banks
-                .iter()
-                .map(|alg| BankValue::native(Digest::zero(*alg)))
+            banks: registers
+                .map(|(alg, pcr)| BankValue {
+                    pcr,
+                    ..BankValue::native(Digest::zero(alg))
+                })
                 .collect(),
             tpm,
             seen: 0,
@@ -119,13 +146,26 @@ impl Cursor {
                 .iter()
                 .map(|bank| BankValue {
                     value: Digest::zero(bank.value.alg()),
-                    extend: bank.extend,
+                    ..*bank
                 })
                 .collect(),
             tpm,
             seen: 0,
             behind: 0,
         }
+    }
+
+    /// Whether it is about exactly these registers, in this order.
+    pub fn covers(&self, banks: &[HashAlg], pcrs: &[u32]) -> bool {
+        let asked = banks
+            .iter()
+            .flat_map(|alg| pcrs.iter().map(move |pcr| (*alg, *pcr)));
+        asked.eq(self.banks.iter().map(|bank| (bank.value.alg(), bank.pcr)))
+    }
+
+    /// Whether another one stands at the same entry, with the same values.
+    pub fn is_at(&self, other: &Cursor) -> bool {
+        self.next_entry == other.next_entry && self.banks == other.banks
     }
 
     /// Decides where an answer that starts at entry `answered` takes up.
@@ -140,9 +180,31 @@ impl Cursor {
                 after: tpm.boot.reset_count,
             });
         }
-        if tpm.boot != before.boot {
+        if tpm.boot.reset_count != before.boot.reset_count {
             return if answered == 0 {
                 Ok(Resume::Rebooted(self.rewound(tpm)))
+            } else {
+                Err(ResumeError::BootChanged)
+            };
+        }
+        let restarts = (before.boot.restart_count, tpm.boot.restart_count);
+        if restarts.1 < restarts.0 {
+            return Err(ResumeError::RestartCountWentBack {
+                before: restarts.0,
+                after: restarts.1,
+            });
+        }
+        // A TPM that was suspended keeps its registers; whether it did is seen when the log is replayed.
+        let suspended = restarts.0 != restarts.1;
+        if suspended && answered == self.next_entry && answered > 0 {
+            return Ok(Resume::Resumed(Cursor {
+                tpm,
+                ..self.clone()
+            }));
+        }
+        if suspended {
+            return if answered == 0 {
+                Ok(Resume::Restarted(self.rewound(tpm)))
             } else {
                 Err(ResumeError::BootChanged)
             };
@@ -200,7 +262,7 @@ mod tests {
     #[test]
     fn continues_where_it_was_asked_to() {
         let resume = committed().resume(7, clock(2000, 3, 1)).unwrap();
-        assert!(resume.keeps_ledger());
+        assert!(matches!(resume, Resume::Continue(_)));
         assert_eq!(resume.cursor().banks, committed().banks);
         assert_eq!(resume.cursor().seen, 9);
     }
@@ -209,19 +271,37 @@ mod tests {
     fn an_answer_from_zero_starts_over() {
         let resume = committed().resume(0, clock(2000, 3, 1)).unwrap();
         assert!(matches!(resume, Resume::Restart(_)));
-        assert!(!resume.keeps_ledger());
+        assert!(resume.repeats());
         assert!(resume.cursor().banks[0].value.is_zero());
         assert_eq!(resume.cursor().seen, 7, "verified entries cannot vanish");
     }
 
     #[test]
-    fn a_boot_is_noticed_by_either_counter() {
-        for later in [clock(10, 4, 0), clock(2000, 3, 2)] {
+    fn a_reset_is_a_boot() {
+        for later in [clock(10, 4, 0), clock(2000, 4, 1)] {
             assert_eq!(committed().resume(7, later), Err(ResumeError::BootChanged));
             let resume = committed().resume(0, later).unwrap();
             assert!(matches!(resume, Resume::Rebooted(_)));
             assert_eq!(resume.cursor().seen, 0);
         }
+    }
+
+    #[test]
+    fn a_restart_may_be_a_suspended_machine() {
+        let later = clock(10, 3, 2);
+        let resume = committed().resume(7, later).unwrap();
+        assert!(matches!(resume, Resume::Resumed(_)));
+        assert_eq!(resume.cursor().banks, committed().banks);
+        let resume = committed().resume(0, later).unwrap();
+        assert!(matches!(resume, Resume::Restarted(_)) && resume.repeats());
+        assert_eq!(committed().resume(3, later), Err(ResumeError::BootChanged));
+        assert_eq!(
+            committed().resume(7, clock(5000, 3, 0)),
+            Err(ResumeError::RestartCountWentBack {
+                before: 1,
+                after: 0
+            })
+        );
     }
 
     #[test]

@@ -145,6 +145,28 @@ impl<'a> Entry<'a> {
         })
     }
 
+    /// Whether this is a buffer that the kernel measured itself: a key, critical data, the command line of kexec.
+    ///
+    /// The name of the template does not say so: `ima-sig` and `ima-buf` have the same fields, and the same hash
+    /// where the third is empty. A buffer has the digest of its own content, and is not a signature.
+    pub fn is_buffer(&self) -> bool {
+        let Some(content) = self.field(Field::Buf) else {
+            return false;
+        };
+        let signature = matches!(content.first(), None | Some(3 | 6));
+        let digest = self.file_digest().and_then(FileDigest::known);
+        !signature && digest.is_some_and(|digest| digest.alg().hash(&[content]) == digest)
+    }
+
+    /// Whether this is a key that any user may have added to a keyring of their own: it says nothing about the
+    /// machine, whatever the keyring is called.
+    pub fn is_users_key(&self) -> bool {
+        let Some(content) = self.field(Field::Buf) else {
+            return false;
+        };
+        content.first() == Some(&0x30) && !self.path().starts_with(b".") && self.is_buffer()
+    }
+
     /// The control group of the measured process, in whichever form the template has it.
     pub fn cgroup(&self) -> Option<&'a [u8]> {
         self.text(Field::CgPath).or_else(|| self.text(Field::Cgn))
@@ -203,9 +225,12 @@ pub(super) fn well_formed(field: Field, bytes: &[u8]) -> bool {
         // A second NUL would let one name be read as another.
         FieldFormat::Text => bytes
             .split_last()
-            .is_some_and(|(last, text)| *last == 0 && memchr::memchr(0, text).is_none()),
+            .map_or(field == Field::XattrNames, |(last, text)| {
+                *last == 0 && memchr::memchr(0, text).is_none()
+            }),
         FieldFormat::Hex => true,
-        FieldFormat::Number(size) => bytes.len() == size,
+        // The boot aggregate is not of a file, and has neither owner nor mode.
+        FieldFormat::Number(size) => bytes.is_empty() || bytes.len() == size,
     }
 }
 

@@ -148,12 +148,28 @@ impl Ledger {
             .collect()
     }
 
-    /// Forgets a pod that is gone, so that the ledger of a long-lived worker stays small.
+    /// Everybody of whom something was recorded.
+    pub fn subjects(&self) -> impl Iterator<Item = Subject> {
+        self.subjects.keys().copied()
+    }
+
+    /// Whether anything was recorded for somebody in particular.
+    pub fn attributes(&self) -> bool {
+        let nobody = |subject: &Subject| matches!(subject, Subject::Unattributed | Subject::Buffer);
+        self.subjects.keys().any(|subject| !nobody(subject))
+    }
+
+    /// Forgets a pod that is gone, so that the ledger of a long-lived worker stays small. What stays keeps its
+    /// order and [`size`](Self::size).
     pub fn forget_pod(&mut self, uid: PodUid) {
         let mut kept = Ledger::new();
-        for (subject, measured) in self.iter() {
-            if !matches!(subject, Subject::Pod { uid: of, .. } if of == uid) {
-                kept.insert(subject, measured);
+        for (subject, index) in &self.subjects {
+            let gone = matches!(subject, Subject::Pod { uid: of, .. } if *of == uid);
+            if let Some(files) = self.files.get(*index).filter(|_| !gone) {
+                let index = kept.index(*subject);
+                if let Some(place) = kept.files.get_mut(index) {
+                    place.absorb(files);
+                }
             }
         }
         *self = kept;
@@ -179,6 +195,8 @@ impl Ledger {
                 Subject::Host => (0, None, None),
                 Subject::Runtime => (1, None, None),
                 Subject::Unknown => (2, None, None),
+                Subject::Unattributed => (6, None, None),
+                Subject::Buffer => (7, None, None),
                 Subject::Container(id) => (3, None, Some(id)),
                 Subject::Pod {
                     uid,
@@ -218,6 +236,8 @@ impl Ledger {
                 0 => Subject::Host,
                 1 => Subject::Runtime,
                 2 => Subject::Unknown,
+                6 => Subject::Unattributed,
+                7 => Subject::Buffer,
                 3 => Subject::Container(ContainerId::parse(get(&mut rest)?).ok_or(LedgerError)?),
                 4 | 5 => {
                     let uid = PodUid::parse(get(&mut rest)?).ok_or(LedgerError)?;
@@ -239,7 +259,7 @@ impl Ledger {
     }
 }
 
-const VERSION: u8 = 2;
+const VERSION: u8 = 3;
 
 #[cfg(test)]
 mod tests {

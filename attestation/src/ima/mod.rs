@@ -19,19 +19,22 @@ mod files;
 mod ledger;
 mod reader;
 mod replay;
+mod signature;
 mod template;
 mod writer;
 
 pub use attribute::{Attributor, RuntimeProfile, Subject};
-pub use boot::{BOOT_AGGREGATE, BootAggregate, boot_aggregate};
+pub use boot::{BOOT_AGGREGATE, BootAggregate, boot_aggregate, is_boot_aggregate};
 pub use cgroup::{CgroupOwner, ContainerId, PodUid, owner_of};
 pub use cursor::{Boot, Cursor, Resume, ResumeError, TpmClock};
 pub use entry::{Entry, FileDigest};
 pub use files::{LedgerError, Measured};
 pub use ledger::Ledger;
-pub use reader::{LogError, LogErrorKind, Reader};
+pub(crate) use reader::skip_entry;
+pub use reader::{LogError, LogErrorKind, Reader, template_names};
 pub use replay::{
     Advance, BankValue, DEFAULT_PCR, Extend, ReplayError, ReplayPolicy, advance, template_hash,
 };
+pub use signature::{Keyring, KeyringError};
 pub use template::{Field, FieldFormat, Layout, MAX_FIELDS, TEMPLATES, TemplateError, Templates};
 pub use writer::LogWriter;

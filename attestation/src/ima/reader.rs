@@ -31,7 +31,7 @@ pub enum LogErrorKind {
     #[error("a length of {0} bytes is more than an entry may have")]
     Length(usize),
     /// The template is not in the table.
-    #[error("the template `{0}` is not known")]
+    #[error("the template `{0}` is not one that this worker may use")]
     Template(String),
     /// A field does not have the form of its kind.
     #[error("the field `{0}` is malformed")]
@@ -174,6 +174,42 @@ impl<'a> Iterator for Reader<'a> {
     fn next(&mut self) -> Option<Self::Item> {
         self.read().map(|entry| entry.copied()).transpose()
     }
+}
+
+/// The names of the templates in a log, each once, without a look at the fields; up to where it is broken.
+pub fn template_names(log: &[u8], column: HashAlg) -> Vec<&[u8]> {
+    let mut names: Vec<&[u8]> = Vec::new();
+    let mut input = Input(log);
+    while !input.0.is_empty() {
+        let Ok(name) = skip(&mut input, column) else {
+            break;
+        };
+        if names.last() != Some(&name) && !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+/// How many bytes the first entry takes; nothing if it is not whole.
+pub(crate) fn skip_entry(log: &[u8], column: HashAlg) -> Option<usize> {
+    let mut input = Input(log);
+    skip(&mut input, column).ok()?;
+    Some(log.len() - input.0.len())
+}
+
+/// Skips an entry; gives the name of its template.
+fn skip<'a>(input: &mut Input<'a>, column: HashAlg) -> Result<&'a [u8], LogErrorKind> {
+    input.number()?;
+    input.take(column.size())?;
+    let name = input.sized(MAX_NAME)?;
+    if name == LEGACY {
+        input.take(HashAlg::Sha1.size())?;
+        input.sized(MAX_NAME)?;
+    } else {
+        input.sized(MAX_DATA)?;
+    }
+    Ok(name)
 }
 
 struct Input<'a>(&'a [u8]);

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::boot::boot_aggregate;
+use super::boot::{boot_aggregate, is_boot_aggregate};
 use super::cursor::Cursor;
 use super::entry::Entry;
 use super::reader::{LogError, Reader};
@@ -21,21 +21,50 @@ pub enum Extend {
     PaddedSha1,
 }
 
-/// The running value of the measurement PCR in one bank.
+impl Extend {
+    /// What an entry is extended with into a bank of an algorithm.
+    pub fn measured(self, alg: HashAlg, entry: &Entry<'_>) -> Digest {
+        if entry.is_violation() {
+            // Every bank gets ones, also one that is otherwise padded.
+            return Digest::ones(alg);
+        }
+        self.hashed(alg, entry)
+    }
+
+    /// The same for an entry that is known not to be a violation.
+    pub(super) fn hashed(self, alg: HashAlg, entry: &Entry<'_>) -> Digest {
+        match self {
+            Extend::Native => template_hash(alg, entry),
+            Extend::PaddedSha1 => {
+                Digest::filled(alg, template_hash(HashAlg::Sha1, entry).as_bytes())
+            }
+        }
+    }
+}
+
+/// The running value of a measurement PCR in one bank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct BankValue {
     /// The value.
     pub value: Digest,
     /// How the kernel extends this bank.
     pub extend: Extend,
+    /// Which PCR.
+    #[serde(default = "default_pcr")]
+    pub pcr: u32,
+}
+
+fn default_pcr() -> u32 {
+    DEFAULT_PCR
 }
 
 impl BankValue {
-    /// A bank extended with its own algorithm.
+    /// The usual PCR in a bank extended with its own algorithm.
     pub const fn native(value: Digest) -> Self {
         BankValue {
             value,
             extend: Extend::Native,
+            pcr: DEFAULT_PCR,
         }
     }
 }
@@ -43,14 +72,16 @@ impl BankValue {
 /// What a replay insists on; chosen by the verifier, never by the worker.
 #[derive(Clone, Debug)]
 pub struct ReplayPolicy<'a> {
-    /// The PCR every entry must be in.
-    pub pcr: u32,
     /// Accepted digests of the boot aggregate, which is entry 0.
     pub boot_aggregates: &'a [Digest],
     /// Whether a violation fails the worker; otherwise it is reported.
     pub deny_violations: bool,
     /// How many answers in a row may leave entries uncovered that were shown before.
     pub max_behind: u32,
+    /// Whether the machine may have been restarted with kexec: there is then another boot aggregate.
+    pub allow_kexec: bool,
+    /// Where the same log came by before, if it is shown from its start again.
+    pub waypoint: Option<&'a Cursor>,
 }
 
 /// What a successful replay came to. Nothing is changed until the caller commits it.
@@ -64,6 +95,8 @@ pub struct Advance {
     pub newer: u64,
     /// The numbers of the verified entries that are violations.
     pub violations: Vec<u64>,
+    /// Whether the log came by the waypoint: up to there it is the one that was shown before.
+    pub passed: bool,
 }
 
 /// Why a log is no explanation of the quoted PCR values. All of these are the worker's fault.
@@ -84,7 +117,7 @@ pub enum ReplayError {
         path: String,
     },
     /// An entry is in a PCR that the quote does not cover.
-    #[error("entry {entry} is in PCR {pcr}, which is not the PCR of the measurements")]
+    #[error("entry {entry} is in PCR {pcr}, which the policy does not have quoted")]
     Pcr {
         /// The number of the entry.
         entry: u64,
@@ -106,6 +139,20 @@ pub enum ReplayError {
         /// The number of the entry.
         entry: u64,
     },
+    /// There is a second boot aggregate.
+    #[error(
+        "entry {entry} is another boot aggregate: the machine was restarted with kexec, which no quote shows; reboot it"
+    )]
+    Kexec {
+        /// The number of the entry.
+        entry: u64,
+    },
+    /// Within one boot, the log is another than before.
+    #[error(
+        "the log is not the one that was shown before, although the TPM was not reset: the machine was restarted with \
+         kexec and did not carry its log over, or entries are hidden; reboot it"
+    )]
+    Restarted,
     /// No prefix of the log gives the quoted values.
     #[error(
         "the log does not lead to the quoted PCR value, neither at its end (entry {end}) nor before"
@@ -162,6 +209,7 @@ pub fn advance<'a>(
     }
     let mut cursor = start.clone();
     let mut violations = Vec::new();
+    let (waypoint, mut passed) = (policy.waypoint, false);
     let matches = |cursor: &Cursor| {
         cursor
             .banks
@@ -172,18 +220,21 @@ pub fn advance<'a>(
     let mut newer = 0;
     // What is measured is extended once the next entry is read: hashing that entry, which does not depend on it, keeps
     // the processor busy beside it.
-    let mut pending = false;
+    let mut pending = None;
     let mut measured: Vec<Digest> = Vec::with_capacity(cursor.banks.len());
     // An untouched PCR at the very start explains nothing: a log begins with the boot aggregate.
     let mut matched = cursor.next_entry > 0 && matches(&cursor);
     while !matched {
         let next = reader.read();
         let next = next.map_err(|error| renumber(error, start.next_entry))?;
-        if pending {
+        if let Some(pcr) = pending {
             for (bank, measured) in cursor.banks.iter_mut().zip(&measured) {
-                bank.value = bank.value.extend(measured.as_bytes());
+                if bank.pcr == pcr {
+                    bank.value = bank.value.extend(measured.as_bytes());
+                }
             }
             cursor.next_entry += 1;
+            passed |= waypoint.is_some_and(|before| cursor.is_at(before));
             if matches(&cursor) {
                 matched = true;
                 newer += u64::from(next.is_some());
@@ -193,6 +244,9 @@ pub fn advance<'a>(
         let Some(entry) = next else {
             return Err(if start.next_entry == 0 && cursor.next_entry == 0 {
                 ReplayError::NoBootAggregate
+            } else if waypoint.is_some() {
+                // Also when it came by there: two kernels may begin with the same entries.
+                ReplayError::Restarted
             } else {
                 ReplayError::Mismatch {
                     end: cursor.next_entry,
@@ -208,7 +262,7 @@ pub fn advance<'a>(
             &mut measured,
         )?;
         visit(cursor.next_entry, entry);
-        pending = true;
+        pending = Some(entry.pcr);
     }
     for entry in reader {
         entry.map_err(|error| renumber(error, start.next_entry))?;
@@ -231,6 +285,7 @@ pub fn advance<'a>(
         verified: covered - start.next_entry,
         newer,
         violations,
+        passed,
         cursor,
     })
 }
@@ -251,7 +306,7 @@ fn check(
     measured: &mut Vec<Digest>,
 ) -> Result<(), ReplayError> {
     let number = cursor.next_entry;
-    if entry.pcr != policy.pcr {
+    if cursor.banks.iter().all(|bank| bank.pcr != entry.pcr) {
         return Err(ReplayError::Pcr {
             entry: number,
             pcr: entry.pcr,
@@ -263,6 +318,8 @@ fn check(
         if !policy.boot_aggregates.contains(&found) {
             return Err(ReplayError::BootAggregate { found });
         }
+    } else if !policy.allow_kexec && is_boot_aggregate(entry, policy.boot_aggregates) {
+        return Err(ReplayError::Kexec { entry: number });
     }
     measured.clear();
     if violation {
@@ -270,13 +327,12 @@ fn check(
             return Err(ReplayError::Violation { entry: number });
         }
         violations.push(number);
-        measured.extend(cursor.banks.iter().map(|bank| {
-            let alg = bank.value.alg();
-            match bank.extend {
-                Extend::Native => Digest::ones(alg),
-                Extend::PaddedSha1 => Digest::filled(alg, Digest::ones(HashAlg::Sha1).as_bytes()),
-            }
-        }));
+        measured.extend(
+            cursor
+                .banks
+                .iter()
+                .map(|bank| Digest::ones(bank.value.alg())),
+        );
         return Ok(());
     }
     let claimed = template_hash(column, entry);

@@ -169,14 +169,26 @@ impl fmt::Debug for Layout {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TemplateError {
     /// A field that is not in the table.
-    #[error("`{0}` is no field of a measurement template")]
+    #[error("`{0}` is not a field of measurement templates")]
     Field(String),
+    /// A field occurs twice.
+    #[error("the field `{0}` occurs twice")]
+    Twice(&'static str),
+    /// There is not exactly one digest and one name.
+    #[error("a template has one digest (`d`, `d-ng`, `d-ngv2`) and one name (`n`, `n-ng`)")]
+    NotOne,
+    /// There are two fields for the control group.
+    #[error("a template has `cgn` or `cg-path`, not both")]
+    TwoGroups,
     /// More fields than an entry may have.
     #[error("a template has at most {MAX_FIELDS} fields")]
     TooManyFields,
 }
 
 /// The templates that a log may use.
+///
+/// The name of a template is covered by no hash, so that a log cannot be asked what its entries mean: a name
+/// that is not in here is refused, also one that is a format itself.
 #[derive(Clone, Debug)]
 pub struct Templates {
     known: Vec<(Box<[u8]>, Layout)>,
@@ -192,15 +204,46 @@ impl Templates {
         Ok(())
     }
 
-    /// The fields of the template of that name.
-    ///
-    /// A kernel started with `ima_template_fmt=` writes the format where the name would be.
-    pub fn layout(&self, name: &[u8]) -> Option<Layout> {
-        if let Some((_, layout)) = self.known.iter().find(|(known, _)| **known == *name) {
-            return Some(*layout);
+    /// Adds a template that entries can be judged by: with one digest and one name, and no field twice.
+    pub fn add_checked(&mut self, name: &str, format: &str) -> Result<(), TemplateError> {
+        let layout = Layout::parse(format)?;
+        let fields = layout.fields();
+        for (place, field) in fields.iter().enumerate() {
+            if fields.iter().skip(place + 1).any(|other| other == field) {
+                return Err(TemplateError::Twice(field.id()));
+            }
         }
-        let format = std::str::from_utf8(name).ok()?;
-        Layout::parse(format).ok()
+        let count = |wanted: &[Field]| fields.iter().filter(|field| wanted.contains(field)).count();
+        if count(&[Field::D, Field::DNg, Field::DNgV2]) != 1 || count(&[Field::N, Field::NNg]) != 1
+        {
+            return Err(TemplateError::NotOne);
+        }
+        if count(&[Field::Cgn, Field::CgPath]) > 1 {
+            return Err(TemplateError::TwoGroups);
+        }
+        self.add(name, format)
+    }
+
+    /// Those of these names; names that are not known stay unknown.
+    #[must_use]
+    pub fn restricted_to(&self, names: &[impl AsRef<str>]) -> Templates {
+        let wanted = |known: &[u8]| names.iter().any(|name| name.as_ref().as_bytes() == known);
+        let known = self.known.iter().filter(|(name, _)| wanted(name));
+        Templates {
+            known: known.cloned().collect(),
+        }
+    }
+
+    /// The names.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        let names = self.known.iter();
+        names.filter_map(|(name, _)| std::str::from_utf8(name).ok())
+    }
+
+    /// The fields of the template of that name.
+    pub fn layout(&self, name: &[u8]) -> Option<Layout> {
+        let found = self.known.iter().find(|(known, _)| **known == *name);
+        found.map(|(_, layout)| *layout)
     }
 }
 
@@ -230,12 +273,36 @@ mod tests {
     }
 
     #[test]
-    fn a_format_in_place_of_a_name_is_understood() {
-        let layout = Templates::default().layout(b"d-ng|n-ng|iuid").unwrap();
+    fn a_format_in_place_of_a_name_is_known_only_when_it_was_added() {
+        let format = "d-ng|n-ng|iuid";
+        let mut templates = Templates::default();
+        assert_eq!(templates.layout(format.as_bytes()), None);
+        templates.add_checked(format, format).unwrap();
+        let layout = templates.layout(format.as_bytes()).unwrap();
         assert_eq!(layout.fields(), [Field::DNg, Field::NNg, Field::Iuid]);
         assert_eq!(layout.position(Field::Iuid), Some(2));
         assert_eq!(layout.position(Field::CgPath), None);
         assert!(!layout.is_legacy());
+    }
+
+    #[test]
+    fn a_template_of_an_operator_has_one_digest_and_one_name() {
+        let mut templates = Templates::default();
+        for format in ["d-ng", "n-ng", "d-ng|d|n-ng", "d-ng|n-ng|n", "dep|cgn"] {
+            let error = templates.add_checked("site", format).unwrap_err();
+            assert_eq!(error, TemplateError::NotOne, "{format}");
+        }
+        let twice = templates.add_checked("site", "d-ng|n-ng|sig|sig");
+        assert_eq!(twice, Err(TemplateError::Twice("sig")));
+        let groups = templates.add_checked("site", "cgn|cg-path|d-ng|n-ng");
+        assert_eq!(groups, Err(TemplateError::TwoGroups));
+    }
+
+    #[test]
+    fn only_the_named_ones_stay() {
+        let few = Templates::default().restricted_to(&["ima-ng", "made-up"]);
+        assert_eq!(few.names().collect::<Vec<_>>(), ["ima-ng"]);
+        assert_eq!(few.layout(b"ima-sig"), None);
     }
 
     #[test]

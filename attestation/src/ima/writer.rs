@@ -2,7 +2,6 @@
 //!
 //! For the demonstration, for tests and for benchmarks: on a worker the kernel does this.
 
-use super::entry::Entry;
 use super::reader::{Reader, write_entry};
 use super::replay::{BankValue, Extend, template_hash};
 use super::template::{Field, FieldFormat, TemplateError, Templates};
@@ -83,7 +82,9 @@ impl LogWriter {
             return Err(TemplateError::Field(template.to_owned()));
         };
         let claimed = template_hash(self.column, &entry);
-        let extended = extend_banks(&mut self.banks, |bank| measured(bank, &entry));
+        let extended = extend_banks(&mut self.banks, |bank| {
+            bank.extend.hashed(bank.value.alg(), &entry)
+        });
         let bytes = self.raw(template, &encoded, claimed.as_bytes());
         self.push(&bytes);
         Ok(extended)
@@ -137,12 +138,7 @@ impl LogWriter {
         .collect();
         let bytes = self.raw("ima-ng", &encoded, &vec![0; self.column.size()]);
         self.push(&bytes);
-        extend_banks(&mut self.banks, |bank| match bank.extend {
-            Extend::Native => Digest::ones(bank.value.alg()),
-            Extend::PaddedSha1 => {
-                Digest::filled(bank.value.alg(), Digest::ones(HashAlg::Sha1).as_bytes())
-            }
-        })
+        extend_banks(&mut self.banks, |bank| Digest::ones(bank.value.alg()))
     }
 
     /// The whole log.
@@ -180,14 +176,6 @@ fn extend_banks(banks: &mut [BankValue], measured: impl Fn(&BankValue) -> Digest
             with
         })
         .collect()
-}
-
-fn measured(bank: &BankValue, entry: &Entry<'_>) -> Digest {
-    let alg = bank.value.alg();
-    match bank.extend {
-        Extend::Native => template_hash(alg, entry),
-        Extend::PaddedSha1 => Digest::filled(alg, template_hash(HashAlg::Sha1, entry).as_bytes()),
-    }
 }
 
 fn encode(field: Field, bytes: &[u8], legacy: bool) -> Option<Vec<u8>> {

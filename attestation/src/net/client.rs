@@ -179,6 +179,18 @@ impl Client {
         headers: &[(&str, &str)],
         body: Vec<u8>,
     ) -> Result<(StatusCode, Bytes), ClientError> {
+        let (status, bytes, _) = self.exchange_with_peer(method, path, headers, body).await?;
+        Ok((status, bytes))
+    }
+
+    /// As [`exchange`](Self::exchange), and says who answered, by its certificate.
+    pub async fn exchange_with_peer(
+        &self,
+        method: Method,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: Vec<u8>,
+    ) -> Result<(StatusCode, Bytes, Peer), ClientError> {
         let exchanged = self.exchange_unlimited(method, path, headers, body);
         match tokio::time::timeout(self.timeout, exchanged).await {
             Ok(answer) => answer,
@@ -195,7 +207,7 @@ impl Client {
         path: &str,
         headers: &[(&str, &str)],
         body: Vec<u8>,
-    ) -> Result<(StatusCode, Bytes), ClientError> {
+    ) -> Result<(StatusCode, Bytes, Peer), ClientError> {
         let address = || self.address.clone();
         let unreachable = |error: std::io::Error| ClientError::Unreachable {
             address: address(),
@@ -223,21 +235,23 @@ impl Client {
                 name: self.name.clone(),
                 reason: error.to_string(),
             })?;
-        if let Some(expected) = &self.attestation_key {
-            let peer = stream
-                .get_ref()
-                .1
-                .peer_certificates()
-                .and_then(|chain| chain.first())
-                .and_then(|certificate| Peer::from_certificate(certificate));
-            if peer.and_then(|peer| peer.attestation_key).as_ref() != Some(expected) {
-                return Err(ClientError::NotTrusted {
-                    address: address(),
-                    name: self.name.clone(),
-                    reason: "its certificate is not bound to the registered attestation key"
-                        .to_owned(),
-                });
-            }
+        let not_trusted = |reason: &str| ClientError::NotTrusted {
+            address: address(),
+            name: self.name.clone(),
+            reason: reason.to_owned(),
+        };
+        let peer = stream
+            .get_ref()
+            .1
+            .peer_certificates()
+            .and_then(|chain| chain.first())
+            .and_then(|certificate| Peer::from_certificate(certificate))
+            .ok_or_else(|| not_trusted("its certificate cannot be read"))?;
+        if let Some(expected) = &self.attestation_key
+            && peer.attestation_key.as_ref() != Some(expected)
+        {
+            let reason = "its certificate is not bound to the registered attestation key";
+            return Err(not_trusted(reason));
         }
         let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream))
             .await
@@ -269,6 +283,6 @@ impl Client {
             address: address(),
             reason: error.to_string(),
         })?;
-        Ok((status, body.to_bytes()))
+        Ok((status, body.to_bytes(), peer))
     }
 }

@@ -5,12 +5,16 @@
 
 pub mod client;
 pub mod identity;
+pub mod limits;
+mod pace;
 pub mod pki;
+pub mod rate;
 pub mod server;
 pub mod signal;
 pub mod tls;
 
 pub use client::{Client, ClientError};
 pub use identity::{Peer, Role};
+pub use limits::Limits;
 pub use pki::{Authority, Issued, PkiError};
-pub use server::serve;
+pub use server::{serve, serve_within};

@@ -1,15 +1,26 @@
-//! Pod attestation, seen from the verifier: ask, appraise, commit, conclude.
+//! Attestation, seen from the verifier: ask, judge, conclude.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
 
 use super::Effect;
 use super::message::EvidenceRequest;
+use crate::boot::{EventLogError, Unaccepted, Unexplained};
 use crate::clock::Timestamp;
-use crate::evidence::{EvidenceError, NonceError};
-use crate::ima::{ReplayError, ResumeError};
+use crate::evidence::{EvidenceError, Nonce, NonceError};
+use crate::ima::{Cursor, PodUid, ReplayError, ResumeError};
 use crate::reference::Mismatch;
 use crate::tpm::QuoteError;
+use crate::verifier::{Appraisal, Pod, PodTerms};
 
 /// How long an agent may take to show evidence.
 pub const EVIDENCE_MILLIS: i64 = 20_000;
+
+/// How long after it was asked for evidence may be judged: a driver may stop in between and go on later.
+pub const JUDGE_MILLIS: i64 = 120_000;
 
 /// Why an attestation did not end in trust.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -48,6 +59,9 @@ pub enum AttestationError {
         /// Why.
         reason: String,
     },
+    /// The events of the boot are not accepted.
+    #[error("the boot is not accepted: {0}")]
+    BootEvents(#[from] BootError),
     /// The log cannot be continued.
     #[error(transparent)]
     Resume(#[from] ResumeError),
@@ -68,8 +82,14 @@ pub enum AttestationError {
         /// Everything that is wrong with it.
         mismatches: Vec<Mismatch>,
     },
-    /// The pod was not measured at all.
-    #[error("nothing was measured for pod `{pod}` yet")]
+    /// What belongs to nobody, for longer than anything may.
+    #[error("the worker runs what nobody declared: {}", some(.0))]
+    Strangers(Vec<String>),
+    /// Something waits to be explained: a pod to be declared, a container to be described.
+    #[error("not explained yet: {}", some(.0))]
+    Pending(Vec<String>),
+    /// No file of the pod's images was measured.
+    #[error("no file of its images was measured for pod `{pod}` yet")]
     NotMeasured {
         /// Which pod.
         pod: String,
@@ -85,44 +105,88 @@ pub enum AttestationError {
     /// The outcome could not be stored.
     #[error("the outcome could not be stored: {0}")]
     Store(String),
+    /// What the evidence was asked for is something else by now.
+    #[error("{0} changed while it was attested; attest it again")]
+    Changed(String),
+    /// The evidence was not judged in time.
+    #[error("the evidence was not judged within {JUDGE_MILLIS} ms")]
+    Stale,
     /// Something happened out of turn.
     #[error("{0}")]
     OutOfTurn(&'static str),
 }
 
+/// Why a boot is not accepted by its events.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BootError {
+    /// The log cannot be read.
+    #[error(transparent)]
+    Log(EventLogError),
+    /// The log does not lead to the quoted registers.
+    #[error(transparent)]
+    Unexplained(Unexplained),
+    /// Some of it is not accepted.
+    #[error("{}", all(.0))]
+    Unaccepted(Vec<Unaccepted>),
+}
+
+/// All findings of a boot: an operator writes a policy by them.
+fn all(found: &[Unaccepted]) -> String {
+    let words: Vec<String> = found.iter().map(Unaccepted::to_string).collect();
+    words.join("; ")
+}
+
 /// All mismatches in words; of very many, the first ones and how many more.
 fn list(mismatches: &[Mismatch]) -> String {
+    some(mismatches)
+}
+
+fn some(found: &[impl ToString]) -> String {
     const SHOWN: usize = 5;
-    let mut words: Vec<String> = mismatches
-        .iter()
-        .take(SHOWN)
-        .map(Mismatch::to_string)
-        .collect();
-    if let Some(more) = mismatches.len().checked_sub(SHOWN).filter(|more| *more > 0) {
+    let mut words: Vec<String> = found.iter().take(SHOWN).map(ToString::to_string).collect();
+    if let Some(more) = found.len().checked_sub(SHOWN).filter(|more| *more > 0) {
         words.push(format!("and {more} more"));
     }
     words.join("; ")
 }
 
 impl AttestationError {
+    /// Whether the whole log may explain what its new part does not: the machine was booted since, suspended, or
+    /// restarted with kexec.
+    pub fn wants_whole_log(&self) -> bool {
+        matches!(
+            self,
+            AttestationError::Resume(ResumeError::BootChanged)
+                | AttestationError::Replay(ReplayError::Mismatch { .. })
+        )
+    }
+
     /// What follows for worker and pod.
     pub fn effect(&self) -> Effect {
         match self {
+            AttestationError::Replay(ReplayError::Kexec { .. } | ReplayError::Restarted) => {
+                Effect::NeedsReboot
+            }
+            AttestationError::Pending(_) => Effect::Pending,
             AttestationError::AgentFailed(_)
             | AttestationError::TimedOut
             | AttestationError::Nonce(_)
             | AttestationError::NotMeasured { .. }
             | AttestationError::Description { .. }
             | AttestationError::Store(_)
+            | AttestationError::Changed(_)
+            | AttestationError::Stale
             | AttestationError::OutOfTurn(_) => Effect::Inconclusive,
             AttestationError::WorkerNotTrusted { .. }
             | AttestationError::Evidence(_)
             | AttestationError::Claim(_)
             | AttestationError::Quote(_)
             | AttestationError::Boot { .. }
+            | AttestationError::BootEvents(_)
             | AttestationError::Resume(_)
             | AttestationError::Replay(_)
             | AttestationError::Runtime(_)
+            | AttestationError::Strangers(_)
             | AttestationError::Host(_) => Effect::WorkerUntrusted,
             AttestationError::Pod { .. } => Effect::PodUntrusted,
         }
@@ -136,10 +200,11 @@ pub enum Event {
     Evidence(Vec<u8>),
     /// The agent could not be reached, or answered with an error.
     AgentFailed(String),
-    /// The evidence was appraised (step 4).
-    Appraised(Result<(), AttestationError>),
-    /// What it advanced was stored durably (step 5).
-    Committed(Result<(), String>),
+    /// The worker was booted since the last attestation: it is to be asked from the first entry on, with a
+    /// new nonce.
+    Rebooted(Nonce),
+    /// The evidence was judged, and what came of it stored durably (steps 4 and 5).
+    Judged(Result<(), AttestationError>),
     /// Time passed.
     Tick,
 }
@@ -149,68 +214,157 @@ pub enum Event {
 pub enum Action {
     /// Ask the agent (step 2).
     Ask(Box<EvidenceRequest>),
-    /// Appraise the evidence.
-    Appraise(Vec<u8>),
-    /// Store the advanced state.
-    Commit,
+    /// Judge the evidence, and store what comes of it.
+    Judge(Vec<u8>),
     /// Wait: nothing is due.
     Wait,
     /// It is over.
     Conclude(Result<(), AttestationError>),
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 enum State {
     Asked,
-    Appraising,
-    Committing,
+    Judging(#[serde(with = "crate::tpm::base64_bytes")] Vec<u8>),
     Over,
 }
 
-/// One attestation.
+/// What an attestation is about, as it was when the evidence was asked for.
+///
+/// Whatever has another generation when the evidence is judged is something else: nothing is concluded about
+/// it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Subjects {
+    /// The worker's name.
+    pub worker: String,
+    /// The worker's generation.
+    pub generation: u64,
+    /// Where its log is taken up.
+    pub from: Option<Cursor>,
+    /// The generations of its pods.
+    pub pods: BTreeMap<PodUid, u64>,
+}
+
+/// The conclusion about each pod; what an accepted one was judged by.
+pub type Verdicts = Vec<(Pod, Result<PodTerms, AttestationError>)>;
+
+/// What the evidence of an attestation came to, to be committed.
 #[derive(Debug)]
+pub struct Judged {
+    /// What it is about.
+    pub subjects: Subjects,
+    /// The worker's identifier.
+    pub worker: Uuid,
+    /// Whether the worker's TPM is a program.
+    pub software_tpm: bool,
+    /// The nonce that the evidence answered.
+    pub nonce: Nonce,
+    /// The worker's part.
+    pub appraisal: Appraisal,
+    /// The part of each pod whose generation is the one that the evidence was asked for.
+    pub verdicts: Verdicts,
+    /// When the evidence was asked for.
+    pub asked: Timestamp,
+}
+
+/// Evidence as it was judged, for whoever looks into it later.
+#[derive(Clone, Debug)]
+pub struct Shown {
+    /// The worker's name.
+    pub worker: String,
+    /// What it was asked.
+    pub request: EvidenceRequest,
+    /// When it was asked.
+    pub asked: Timestamp,
+    /// What it showed.
+    pub evidence: Arc<Vec<u8>>,
+    /// What came of it; no effect on the worker means that its part was accepted.
+    pub effect: Effect,
+    /// Why, in words.
+    pub reason: String,
+}
+
+/// One attestation. It can be stored between any two steps and taken up in another process.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attestation {
+    subjects: Subjects,
+    request: EvidenceRequest,
     state: State,
     asked: Timestamp,
 }
 
 impl Attestation {
-    /// Begins with a request.
-    pub fn begin(request: EvidenceRequest, now: Timestamp) -> (Self, Action) {
-        let attestation = Attestation {
+    /// Begins with what it is about and a request.
+    pub fn begin(subjects: Subjects, request: EvidenceRequest, now: Timestamp) -> Self {
+        Attestation {
+            subjects,
+            request,
             state: State::Asked,
             asked: now,
-        };
-        (attestation, Action::Ask(Box::new(request)))
+        }
+    }
+
+    /// What it is about.
+    pub fn subjects(&self) -> &Subjects {
+        &self.subjects
+    }
+
+    /// What the agent is asked.
+    pub fn request(&self) -> &EvidenceRequest {
+        &self.request
+    }
+
+    /// When the evidence was asked for.
+    pub fn asked(&self) -> Timestamp {
+        self.asked
+    }
+
+    /// Whether it is over.
+    pub fn is_over(&self) -> bool {
+        self.state == State::Over
+    }
+
+    /// The one thing to do next; after a stop the same as before it.
+    pub fn due(&self) -> Action {
+        match &self.state {
+            State::Asked => Action::Ask(Box::new(self.request.clone())),
+            State::Judging(evidence) => Action::Judge(evidence.clone()),
+            State::Over => over(),
+        }
     }
 
     /// Takes an event and says what to do next.
     pub fn handle(&mut self, event: Event, now: Timestamp) -> Action {
         let elapsed = now.millis_since(self.asked);
         // A clock that went back does not give more time.
-        if self.state == State::Asked && !(0..=EVIDENCE_MILLIS).contains(&elapsed) {
-            return self.conclude(Err(AttestationError::TimedOut));
-        }
-        match (self.state, event) {
-            (State::Over, _) => Action::Conclude(Err(AttestationError::OutOfTurn(
-                "the attestation is over already",
-            ))),
+        let late = |limit| !(0..=limit).contains(&elapsed);
+        match (&self.state, event) {
+            (State::Over, _) => over(),
+            (State::Asked, _) if late(EVIDENCE_MILLIS) => {
+                self.conclude(Err(AttestationError::TimedOut))
+            }
+            // What was judged in time may be stored a moment later.
+            (State::Judging(_), Event::Tick) if late(JUDGE_MILLIS) => {
+                self.conclude(Err(AttestationError::Stale))
+            }
             (_, Event::Tick) => Action::Wait,
             (State::Asked, Event::Evidence(bytes)) => {
-                self.state = State::Appraising;
-                Action::Appraise(bytes)
+                self.state = State::Judging(bytes);
+                self.due()
             }
             (State::Asked, Event::AgentFailed(reason)) => {
                 self.conclude(Err(AttestationError::AgentFailed(reason)))
             }
-            (State::Appraising, Event::Appraised(Ok(()))) => {
-                self.state = State::Committing;
-                Action::Commit
+            // Once: an agent that starts with another entry than the first when asked for it is refused.
+            (State::Judging(_), Event::Rebooted(nonce)) if self.request.first_entry != 0 => {
+                self.request.first_entry = 0;
+                self.request.nonce = nonce;
+                self.asked = now;
+                self.state = State::Asked;
+                self.due()
             }
-            (State::Appraising, Event::Appraised(Err(error))) => self.conclude(Err(error)),
-            (State::Committing, Event::Committed(stored)) => {
-                self.conclude(stored.map_err(AttestationError::Store))
-            }
+            (State::Judging(_), Event::Judged(outcome)) => self.conclude(outcome),
             (_, _) => self.conclude(Err(AttestationError::OutOfTurn(
                 "a step of the attestation came out of turn",
             ))),
@@ -223,24 +377,36 @@ impl Attestation {
     }
 }
 
+fn over() -> Action {
+    Action::Conclude(Err(AttestationError::OutOfTurn(
+        "the attestation is over already",
+    )))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::digest::HashAlg;
     use crate::tpm::PcrSelection;
-    use uuid::Uuid;
 
     fn begun() -> (Attestation, Timestamp) {
         let now = Timestamp::from_secs(10);
         let request = EvidenceRequest {
-            nonce: crate::evidence::Nonce::from_bytes([1; 32]),
+            nonce: Nonce::from_bytes([1; 32]),
             worker: Uuid::nil(),
             pod: None,
             tenant: None,
-            first_entry: 0,
+            first_entry: 7,
             selection: PcrSelection::of(HashAlg::Sha256, [10]),
+            boot_log: false,
         };
-        (Attestation::begin(request, now).0, now)
+        let subjects = Subjects {
+            worker: "worker".to_owned(),
+            generation: 3,
+            from: None,
+            pods: BTreeMap::new(),
+        };
+        (Attestation::begin(subjects, request, now), now)
     }
 
     #[test]
@@ -248,23 +414,21 @@ mod tests {
         let (mut attestation, now) = begun();
         assert_eq!(attestation.handle(Event::Tick, now), Action::Wait);
         let action = attestation.handle(Event::Evidence(vec![1]), now);
-        assert_eq!(action, Action::Appraise(vec![1]));
+        assert_eq!(action, Action::Judge(vec![1]));
+        assert!(!attestation.is_over());
         assert_eq!(
-            attestation.handle(Event::Appraised(Ok(())), now),
-            Action::Commit
-        );
-        assert_eq!(
-            attestation.handle(Event::Committed(Ok(())), now),
+            attestation.handle(Event::Judged(Ok(())), now),
             Action::Conclude(Ok(()))
         );
+        assert!(attestation.is_over());
     }
 
     #[test]
     fn a_store_that_fails_gives_no_trust() {
         let (mut attestation, now) = begun();
         attestation.handle(Event::Evidence(vec![]), now);
-        attestation.handle(Event::Appraised(Ok(())), now);
-        let action = attestation.handle(Event::Committed(Err("disk full".to_owned())), now);
+        let failed = Err(AttestationError::Store("disk full".to_owned()));
+        let action = attestation.handle(Event::Judged(failed), now);
         let Action::Conclude(Err(error)) = action else {
             panic!("{action:?}")
         };
@@ -273,7 +437,10 @@ mod tests {
 
     #[test]
     fn no_step_can_be_skipped_or_repeated() {
-        let early = [Event::Appraised(Ok(())), Event::Committed(Ok(()))];
+        let early = [
+            Event::Judged(Ok(())),
+            Event::Rebooted(Nonce::from_bytes([2; 32])),
+        ];
         for event in early {
             let (mut attestation, now) = begun();
             assert!(matches!(
@@ -296,5 +463,47 @@ mod tests {
                 Action::Conclude(Err(AttestationError::TimedOut))
             );
         }
+        let (mut attestation, now) = begun();
+        attestation.handle(Event::Evidence(vec![]), now);
+        let late = now.plus_millis(JUDGE_MILLIS + 1);
+        assert_eq!(
+            attestation.handle(Event::Tick, late),
+            Action::Conclude(Err(AttestationError::Stale))
+        );
+    }
+
+    #[test]
+    fn a_booted_worker_is_asked_once_more_from_the_first_entry_on() {
+        let (mut attestation, now) = begun();
+        let again = Nonce::from_bytes([2; 32]);
+        attestation.handle(Event::Evidence(vec![1]), now);
+        let Action::Ask(request) = attestation.handle(Event::Rebooted(again), now) else {
+            panic!("{attestation:?}")
+        };
+        assert_eq!((request.first_entry, request.nonce), (0, again));
+        attestation.handle(Event::Evidence(vec![2]), now);
+        assert!(matches!(
+            attestation.handle(Event::Rebooted(again), now),
+            Action::Conclude(Err(AttestationError::OutOfTurn(_)))
+        ));
+    }
+
+    #[test]
+    fn a_stored_attestation_goes_on_where_it_stood() {
+        let (mut attestation, now) = begun();
+        let stored = |attestation: &Attestation| -> Attestation {
+            let text = serde_json::to_string(attestation).unwrap();
+            serde_json::from_str(&text).unwrap()
+        };
+        let mut back = stored(&attestation);
+        assert_eq!(back.due(), attestation.due());
+        assert_eq!(
+            back.handle(Event::Evidence(vec![1]), now),
+            attestation.handle(Event::Evidence(vec![1]), now)
+        );
+        let mut back = stored(&back);
+        assert_eq!(back.due(), Action::Judge(vec![1]));
+        back.handle(Event::Judged(Ok(())), now);
+        assert!(stored(&back).is_over());
     }
 }

@@ -50,6 +50,9 @@ pub struct Registered {
     pub verifier_key: String,
     /// The certificate bound to the attestation key, in PEM.
     pub certificate: String,
+    /// Which registration this was.
+    #[serde(default)]
+    pub session: Option<Uuid>,
 }
 
 struct Pending {
@@ -121,6 +124,14 @@ impl Enrolment {
         acknowledgement: &Acknowledgement,
         now: Timestamp,
     ) -> Result<Registered, EnrolmentError> {
+        // Whoever did not hear that it was taken sends it again; it changes nothing.
+        if let Some(known) = &self.registered
+            && known.session == Some(acknowledgement.session)
+            && known.verifier_key == acknowledgement.verifier_key
+            && known.certificate == acknowledgement.certificate
+        {
+            return Ok(known.clone());
+        }
         let pending = self
             .pending
             .as_ref()
@@ -144,6 +155,7 @@ impl Enrolment {
         let registered = Registered {
             verifier_key: acknowledgement.verifier_key.clone(),
             certificate: acknowledgement.certificate.clone(),
+            session: Some(acknowledgement.session),
         };
         self.registered = Some(registered.clone());
         self.pending = None;

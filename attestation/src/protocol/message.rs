@@ -106,6 +106,17 @@ pub struct EvidenceRequest {
     pub first_entry: u64,
     /// The registers, chosen by the verifier.
     pub selection: PcrSelection,
+    /// Whether the firmware's event log is wanted, too.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub boot_log: bool,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "it is called with a reference"
+)]
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 impl EvidenceRequest {

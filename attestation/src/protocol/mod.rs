@@ -1,19 +1,26 @@
-//! Worker registration and pod attestation as state machines, free of transport and storage.
+//! Worker registration, removal and attestation as state machines, free of transport and storage.
 //!
 //! A machine takes an [event](registration::Event) and the time, and answers with the one thing to do
-//! next. Whoever drives it does the sending, storing and looking up, and reports back with the next
-//! event. So every order of events, every lost message and every late answer can be tested without a
-//! socket, and a machine that was not told of success never assumes it.
+//! next. A [driver](drive) does the sending, storing and looking up through [ports](port), and reports back
+//! with the next event. So every order of events, every lost message and every late answer can be tested
+//! without a socket, and a machine that was not told of success never assumes it. A machine can be stored
+//! between any two steps.
 
 pub mod attestation;
+pub mod drive;
 pub mod enrolment;
 pub mod message;
+pub mod port;
+mod record;
 pub mod registration;
+pub mod removal;
 
-pub use attestation::{Attestation, AttestationError};
+pub use attestation::{Attestation, AttestationError, BootError};
 pub use enrolment::{Enrolment, EnrolmentError};
 pub use message::{Acknowledgement, Challenge, EvidenceRequest, Identity, Proof};
+pub use record::{Admission, Outstanding, WorkerRecord};
 pub use registration::{Registration, RegistrationError};
+pub use removal::Removal;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -30,6 +37,10 @@ pub enum Effect {
     WorkerUntrusted,
     /// The pod ran something it must not; the worker stays trusted.
     PodUntrusted,
+    /// Something waits to be explained: what was known before stays, and nothing is added to it.
+    Pending,
+    /// The worker proves nothing until it is booted; it and its pods are unknown.
+    NeedsReboot,
     /// Nothing was proven and nothing refuted: trust runs out by itself.
     Inconclusive,
 }
@@ -41,6 +52,8 @@ impl std::fmt::Display for Effect {
             Effect::WorkerRefused => "worker refused",
             Effect::WorkerUntrusted => "worker untrusted",
             Effect::PodUntrusted => "pod untrusted",
+            Effect::Pending => "pending",
+            Effect::NeedsReboot => "needs a reboot",
             Effect::Inconclusive => "inconclusive",
         })
     }

@@ -1,6 +1,6 @@
 //! Measurements against reference values: every difference is reported, and none is forgiven.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::model::{DigestSet, FileSet, ReferenceValues, measured_path};
@@ -67,6 +67,15 @@ pub enum Mismatch {
         /// The container.
         container: ContainerId,
     },
+    /// A buffer that the policy does not accept.
+    #[error("the kernel measured `{name}`, which the policy does not accept")]
+    Buffer {
+        /// Its name.
+        name: String,
+    },
+    /// None of the expected IMA policies was loaded.
+    #[error("none of the IMA policies that are expected was loaded")]
+    NoImaPolicy,
     /// No container runtime was measured at all.
     #[error("no container runtime of the reference values was measured")]
     NoRuntime,
@@ -331,50 +340,68 @@ impl Whitelist {
             .collect()
     }
 
-    /// Checks the entries of a log that does not tell pods from the host (`ima-ng`): each content must
-    /// be that of a file of the host, of the runtime, or of one of these images.
-    pub fn check_by_content<'a>(
+    /// The files of a log that does not tell pods from the host (`ima-ng`) whose content is none of the host, of the
+    /// runtime, of a sandbox or of these images.
+    pub fn unexplained<'a>(
         &self,
-        images: &[ContainerImage],
-        measured: impl IntoIterator<Item = Measured<'a>>,
-    ) -> Vec<Mismatch> {
-        let mut mismatches = Vec::new();
+        images: &BTreeSet<Digest>,
+        measured: impl Iterator<Item = Measured<'a>>,
+    ) -> impl Iterator<Item = Measured<'a>> {
         let mut allowed = self.sandboxes.clone();
         for image in images {
-            match self.image_by_digest.get(&image.digest) {
-                Some(owners) => allowed.extend(owners),
-                None => mismatches.push(Mismatch::UnknownImage(format!(
-                    "{}@{}",
-                    image.name, image.digest
-                ))),
-            }
+            allowed.extend(self.image_by_digest.get(image).into_iter().flatten());
         }
+        allowed.sort_unstable();
+        allowed.dedup();
         let mut key = Vec::new();
-        for file in measured {
-            if file.path == crate::ima::BOOT_AGGREGATE {
-                continue;
-            }
-            let path = || String::from_utf8_lossy(file.path).into_owned();
+        measured.filter(move |file| {
             let Some(digest) = file.digest else {
-                mismatches.push(Mismatch::NoDigest { path: path() });
-                continue;
+                return true;
             };
             key.clear();
             pack_digest(digest, &mut key);
             let owners = self.contents.get(&key).unwrap_or_default();
             let (owners, _) = owners.as_chunks::<8>();
-            let explained = owners.iter().any(|owner| match u64::from_le_bytes(*owner) {
+            !owners.iter().any(|owner| match u64::from_le_bytes(*owner) {
                 TRUSTED => true,
-                image => usize::try_from(image).is_ok_and(|image| allowed.contains(&image)),
-            });
-            if !explained {
-                mismatches.push(Mismatch::UnknownFile {
-                    path: path(),
-                    owner: "the host, the container runtime or an allowed image".to_owned(),
-                });
-            }
-        }
-        mismatches
+                image => {
+                    usize::try_from(image).is_ok_and(|image| allowed.binary_search(&image).is_ok())
+                }
+            })
+        })
+    }
+
+    /// Whether any reference value has the content of a file.
+    pub fn knows_content(&self, file: &Measured<'_>) -> bool {
+        file.digest.is_some_and(|digest| {
+            let mut key = Vec::new();
+            pack_digest(digest, &mut key);
+            self.contents.get(&key).is_some()
+        })
+    }
+
+    /// Whether a file is one of these images, where it should be.
+    pub fn is_of_image(&self, images: &[ContainerImage], file: &Measured<'_>) -> bool {
+        let mut numbers = images
+            .iter()
+            .filter_map(|image| self.image_by_digest.get(&image.digest))
+            .flatten();
+        numbers.any(|number| {
+            let owner = self.images.get(*number);
+            owner.is_some_and(|owner| check_file(&[owner], file, "").is_ok())
+        })
+    }
+
+    /// Whether all files are those of a sandbox (`pause`) or of the runtime that starts it.
+    pub fn is_sandbox<'a>(&self, files: impl IntoIterator<Item = Measured<'a>>) -> bool {
+        let sandboxes = self
+            .sandboxes
+            .iter()
+            .filter_map(|number| self.images.get(*number));
+        let owners: Vec<&Owner> = sandboxes.chain(&self.runtimes).collect();
+        files
+            .into_iter()
+            .all(|file| check_file(&owners, &file, "").is_ok())
     }
 }
 

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::diff::diff;
+use super::event_log::{LearnError, boot_policy};
 use super::image::{ImageError, ImageOptions, from_image};
 use super::layer::Tree;
 use super::model::{
@@ -77,6 +78,21 @@ enum Command {
         /// The hash of the log's template hashes.
         #[arg(long, value_name = "HASH", default_value = "sha1")]
         log_hash: HashAlg,
+    },
+    /// Write the boot policy that accepts a machine's boot, from the event log of its firmware.
+    FromEventLog {
+        /// The log, as the kernel shows it.
+        #[arg(
+            value_name = "LOG",
+            default_value = "/sys/kernel/security/tpm0/binary_bios_measurements"
+        )]
+        log: PathBuf,
+        /// The bank whose digests to list.
+        #[arg(long, value_name = "HASH", default_value = "sha256")]
+        bank: HashAlg,
+        /// A folder with the values of the registers, such as `/sys/class/tpm/tpm0/pcr-sha256`: the log must lead to them.
+        #[arg(long, value_name = "FOLDER")]
+        registers: Option<PathBuf>,
     },
     /// Show what differs between two images; exits with 1 when something does.
     Diff {
@@ -166,6 +182,9 @@ pub enum ReferenceError {
         /// Why.
         reason: String,
     },
+    /// There is no boot policy in the event log.
+    #[error(transparent)]
+    EventLog(#[from] LearnError),
     /// Two files have values for the same thing.
     #[error("both `{}` and a file before it have values for `{name}`", path.display())]
     Twice {
@@ -253,6 +272,11 @@ impl ReferenceArgs {
                 values.os.insert(os, OsReference { boot_aggregates });
                 show(&values)?;
             }
+            Command::FromEventLog {
+                log,
+                bank,
+                registers,
+            } => print(boot_policy(&log, bank, registers.as_deref())?.trim_end())?,
             Command::Diff { old, new, format } => {
                 let found = diff(&image_in(&old)?, &image_in(&new)?);
                 match format {

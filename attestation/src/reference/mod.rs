@@ -7,6 +7,7 @@
 mod appraise;
 pub mod cli;
 mod diff;
+mod event_log;
 mod image;
 mod layer;
 mod model;

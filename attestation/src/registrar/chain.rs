@@ -342,6 +342,13 @@ fn check_leaf(
     Ok((tpm, names.0))
 }
 
+/// What an EK certificate says about its TPM, without a look at who signed it.
+pub fn certified_identity(certificate: &[u8]) -> Option<TpmIdentity> {
+    let leaf = Certificate::from_der(unpad(certificate).ok()?).ok()?;
+    let names = extension::<SubjectAltName>(&leaf).ok()??;
+    tcg::identity_of(&names)
+}
+
 fn check_validity(certificate: &Certificate, now: Timestamp) -> Result<(), EkError> {
     let validity = certificate.parsed.tbs_certificate().validity();
     let seconds = |time: x509_cert::time::Time| {

@@ -1,9 +1,14 @@
 //! An embedded database that survives a power loss, and its migrations.
 
-use std::path::Path;
+use std::fs::{OpenOptions, Permissions};
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::{Connection, TransactionBehavior};
+
+/// The rights of a database: which workers are trusted, and why, is nobody else's business.
+const OWNER_ONLY: u32 = 0o600;
 
 /// Why a database cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -11,6 +16,9 @@ pub enum DatabaseError {
     /// SQLite reports an error.
     #[error("the database reports: {0}")]
     Sqlite(#[from] rusqlite::Error),
+    /// The file cannot be made or made private.
+    #[error("`{}`: {}", .0.display(), .1)]
+    File(PathBuf, std::io::Error),
     /// The file is damaged.
     #[error("the database is damaged: {0}")]
     Damaged(String),
@@ -36,7 +44,33 @@ pub fn open(
     application: i32,
     migrations: &[&str],
 ) -> Result<Connection, DatabaseError> {
+    keep_private(path).map_err(|error| DatabaseError::File(path.to_owned(), error))?;
     prepare(Connection::open(path)?, application, migrations)
+}
+
+/// Makes the file, or takes away what others may do with it. What SQLite puts beside it gets the same rights.
+fn keep_private(path: &Path) -> std::io::Result<()> {
+    let beside = |suffix: &str| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(suffix);
+        PathBuf::from(name)
+    };
+    OpenOptions::new()
+        .create(true)
+        .append(true)
+        .mode(OWNER_ONLY)
+        .open(path)?;
+    for file in [path.to_owned(), beside("-wal"), beside("-shm")] {
+        let rights = match std::fs::metadata(&file) {
+            Ok(data) => data.permissions(),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+            Err(error) => return Err(error),
+        };
+        if rights.mode() & 0o077 != 0 {
+            std::fs::set_permissions(&file, Permissions::from_mode(OWNER_ONLY))?;
+        }
+    }
+    Ok(())
 }
 
 /// As [`open`], in memory: for tests and demonstrations.
@@ -121,6 +155,26 @@ mod tests {
             open(&path, 8, &[ONE, TWO]),
             Err(DatabaseError::Foreign)
         ));
+    }
+
+    #[test]
+    fn nobody_else_can_read_a_database_even_one_that_was_open_to_all() {
+        let folder = tempfile::tempdir().unwrap();
+        let (new, old) = (folder.path().join("new"), folder.path().join("old"));
+        let beside = folder.path().join("old-wal");
+        for file in [&old, &beside] {
+            std::fs::write(file, "").unwrap();
+            std::fs::set_permissions(file, Permissions::from_mode(0o666)).unwrap();
+        }
+        for path in [&new, &old] {
+            let database = open(path, 7, &[ONE]).unwrap();
+            database.execute("INSERT INTO a VALUES (1)", []).unwrap();
+            for suffix in ["", "-wal", "-shm"] {
+                let file = format!("{}{suffix}", path.display());
+                let rights = std::fs::metadata(&file).unwrap().permissions();
+                assert_eq!(rights.mode() & 0o777, OWNER_ONLY, "{file}");
+            }
+        }
     }
 
     #[test]

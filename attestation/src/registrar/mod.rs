@@ -11,12 +11,13 @@ pub mod database;
 mod manufacturers;
 mod record;
 mod revocation;
-mod signature;
+pub(crate) mod signature;
 mod store;
 mod tcg;
+mod transitions;
 
 pub use certificate::{CertificateError, EkKey, unpad};
-pub use chain::{EkError, EkIdentity, TrustStore};
+pub use chain::{EkError, EkIdentity, TrustStore, certified_identity};
 pub use record::{
     CaKind, Manufacturer, NewWorker, RegistrarError, StoredCertificate, Tenant, Worker,
 };

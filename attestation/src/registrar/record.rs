@@ -32,6 +32,14 @@ pub enum RegistrarError {
         /// Of which kind.
         kind: &'static str,
     },
+    /// The worker is on its way in or out.
+    #[error("worker `{name}` is being {what}; try again in a moment")]
+    Unsettled {
+        /// Which.
+        name: String,
+        /// What happens to it.
+        what: &'static str,
+    },
     /// A public key cannot be read.
     #[error("the public key is no P-256 key in PEM")]
     Key,

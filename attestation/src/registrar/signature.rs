@@ -8,7 +8,7 @@ use sha2::{Sha256, Sha384, Sha512};
 use x509_cert::spki::{AlgorithmIdentifierOwned, SubjectPublicKeyInfoOwned};
 
 use super::certificate::{P256, P384, P521};
-use crate::digest::HashAlg;
+use crate::digest::{Digest, HashAlg};
 
 /// Why a signature is not accepted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -37,16 +37,47 @@ pub(super) fn verify(
         "1.2.840.113549.1.1.12" => rsa_pkcs1::<Sha384>(key, message, signature),
         "1.2.840.113549.1.1.13" => rsa_pkcs1::<Sha512>(key, message, signature),
         "1.2.840.113549.1.1.10" => rsa_pss(key, algorithm, message, signature),
-        "1.2.840.10045.4.3.2" => ecdsa(key, HashAlg::Sha256, message, signature),
-        "1.2.840.10045.4.3.3" => ecdsa(key, HashAlg::Sha384, message, signature),
-        "1.2.840.10045.4.3.4" => ecdsa(key, HashAlg::Sha512, message, signature),
+        "1.2.840.10045.4.3.2" => ecdsa(key, &HashAlg::Sha256.hash(&[message]), signature),
+        "1.2.840.10045.4.3.3" => ecdsa(key, &HashAlg::Sha384.hash(&[message]), signature),
+        "1.2.840.10045.4.3.4" => ecdsa(key, &HashAlg::Sha512.hash(&[message]), signature),
         // SHA-1 and everything else.
         _ => Err(SignatureError::Algorithm(oid)),
     }
 }
 
+/// Verifies a signature over something that was hashed already, by the kind of the key: RSA with PKCS #1, or ECDSA.
+pub(crate) fn verify_digest(
+    key: &SubjectPublicKeyInfoOwned,
+    digest: &Digest,
+    signature: &[u8],
+) -> Result<(), SignatureError> {
+    if key.algorithm.oid.to_string() != RSA {
+        return ecdsa(key, digest, signature);
+    }
+    let signature =
+        rsa::pkcs1v15::Signature::try_from(signature).map_err(|_| SignatureError::Wrong)?;
+    let key = rsa_key(key)?;
+    let bytes = digest.as_bytes();
+    let verified = match digest.alg() {
+        HashAlg::Sha256 => {
+            rsa::pkcs1v15::VerifyingKey::<Sha256>::new(key).verify_prehash(bytes, &signature)
+        }
+        HashAlg::Sha384 => {
+            rsa::pkcs1v15::VerifyingKey::<Sha384>::new(key).verify_prehash(bytes, &signature)
+        }
+        HashAlg::Sha512 => {
+            rsa::pkcs1v15::VerifyingKey::<Sha512>::new(key).verify_prehash(bytes, &signature)
+        }
+        HashAlg::Sha1 => return Err(SignatureError::Algorithm("SHA-1".to_owned())),
+    };
+    verified.map_err(|_| SignatureError::Wrong)
+}
+
+/// The object identifier of RSA keys.
+const RSA: &str = "1.2.840.113549.1.1.1";
+
 fn rsa_key(key: &SubjectPublicKeyInfoOwned) -> Result<RsaPublicKey, SignatureError> {
-    if key.algorithm.oid.to_string() != "1.2.840.113549.1.1.1" {
+    if key.algorithm.oid.to_string() != RSA {
         return Err(SignatureError::Key);
     }
     let bits = key
@@ -103,8 +134,7 @@ fn rsa_pss(
 
 fn ecdsa(
     key: &SubjectPublicKeyInfoOwned,
-    hash: HashAlg,
-    message: &[u8],
+    digest: &Digest,
     signature: &[u8],
 ) -> Result<(), SignatureError> {
     let curve = key
@@ -117,7 +147,6 @@ fn ecdsa(
         .subject_public_key
         .as_bytes()
         .ok_or(SignatureError::Key)?;
-    let digest = hash.hash(&[message]);
     macro_rules! verify_on {
         ($curve:ident) => {{
             let key = $curve::ecdsa::VerifyingKey::from_sec1_bytes(point)

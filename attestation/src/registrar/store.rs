@@ -13,7 +13,8 @@ use crate::evidence::jws::{key_id, public_key_from_pem, public_key_to_pem};
 
 /// "LoRe": whose database it is.
 const APPLICATION: i32 = 0x4c6f_5265;
-const MIGRATIONS: &[&str] = &["
+const MIGRATIONS: &[&str] = &[
+    "
     CREATE TABLE tenant (
         id TEXT PRIMARY KEY,
         name TEXT NOT NULL UNIQUE CHECK (length(name) > 0),
@@ -47,7 +48,9 @@ const MIGRATIONS: &[&str] = &["
         manufacturer TEXT NOT NULL REFERENCES manufacturer (id) ON DELETE CASCADE,
         der BLOB NOT NULL
     ) STRICT;
-"];
+",
+    super::transitions::MIGRATION,
+];
 
 /// The registrar.
 pub struct Registrar {
@@ -177,36 +180,7 @@ impl Registrar {
         now: Timestamp,
     ) -> Result<Worker, RegistrarError> {
         self.change("worker", |transaction| {
-            let (others, same): (i64, i64) = transaction.query_row(
-                "SELECT count(*) FILTER (WHERE NOT same), count(*) FILTER (WHERE same) FROM
-                   (SELECT id = ?1 AND name = ?2 AND ek_public = ?3 AS same FROM worker
-                    WHERE id = ?1 OR name = ?2 OR ek_public = ?3)",
-                params![id.to_string(), with.name, with.ek_public],
-                |row| Ok((row.get(0)?, row.get(1)?)),
-            )?;
-            if others > 0 {
-                return Err(RegistrarError::Exists { kind: "worker" });
-            }
-            if same > 0 {
-                transaction.execute("DELETE FROM worker WHERE id = ?1", [id.to_string()])?;
-            }
-            transaction.execute(
-                "INSERT INTO worker
-                 (id, name, ak_public, ek_public, ek_certificate, tls_key, os, address, registered)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
-                params![
-                    id.to_string(),
-                    with.name,
-                    with.ak_public,
-                    with.ek_public,
-                    with.ek_certificate,
-                    with.tls_key,
-                    with.os,
-                    with.address,
-                    now.millis()
-                ],
-            )?;
-            Ok(())
+            put_worker(transaction, id, &with, now)
         })?;
         Ok(Worker {
             id,
@@ -280,6 +254,45 @@ impl std::fmt::Debug for Registrar {
 
 const WORKER: &str =
     "id, name, ak_public, ek_public, ek_certificate, tls_key, os, address, registered";
+
+/// Puts a worker in the place of the one it was, if nobody else has its name, its identifier or its TPM.
+pub(super) fn put_worker(
+    transaction: &Transaction<'_>,
+    id: Uuid,
+    with: &NewWorker,
+    now: Timestamp,
+) -> Result<(), RegistrarError> {
+    let (others, same): (i64, i64) = transaction.query_row(
+        "SELECT count(*) FILTER (WHERE NOT same), count(*) FILTER (WHERE same) FROM
+           (SELECT id = ?1 AND name = ?2 AND ek_public = ?3 AS same FROM worker
+            WHERE id = ?1 OR name = ?2 OR ek_public = ?3)",
+        params![id.to_string(), with.name, with.ek_public],
+        |row| Ok((row.get(0)?, row.get(1)?)),
+    )?;
+    if others > 0 {
+        return Err(RegistrarError::Exists { kind: "worker" });
+    }
+    if same > 0 {
+        transaction.execute("DELETE FROM worker WHERE id = ?1", [id.to_string()])?;
+    }
+    transaction.execute(
+        "INSERT INTO worker
+         (id, name, ak_public, ek_public, ek_certificate, tls_key, os, address, registered)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+        params![
+            id.to_string(),
+            with.name,
+            with.ak_public,
+            with.ek_public,
+            with.ek_certificate,
+            with.tls_key,
+            with.os,
+            with.address,
+            now.millis()
+        ],
+    )?;
+    Ok(())
+}
 
 pub(super) fn found(kind: &'static str, name: &str, rows: usize) -> Result<(), RegistrarError> {
     if rows == 0 {

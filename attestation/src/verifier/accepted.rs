@@ -31,8 +31,6 @@ pub struct PodTerms {
     pub uid: PodUid,
     /// Its own images.
     pub images: Vec<ContainerImage>,
-    /// Every image that may explain an entry which names no control group.
-    pub everybody: Vec<ContainerImage>,
 }
 
 impl PodTerms {
@@ -73,18 +71,16 @@ impl Accepted {
                 ..Accepted::default()
             };
         }
-        for subject in [Subject::Runtime, Subject::Host] {
+        for subject in [Subject::Runtime, Subject::Host, Subject::Unknown] {
             self.worker.insert(subject, ledger.size(subject));
         }
     }
 
     /// Takes note that a pod was accepted by the same list, with everything of it in the ledger.
     pub(super) fn accept_pod(&mut self, terms: PodTerms, ledger: &Ledger) {
-        let subjects = ledger
-            .subjects_of_pod(terms.uid, &terms.containers())
-            .into_iter()
-            .chain([Subject::Unknown]);
+        let subjects = ledger.subjects_of_pod(terms.uid, &terms.containers());
         let sizes = subjects
+            .into_iter()
             .map(|subject| (subject, ledger.size(subject)))
             .collect();
         self.pods.insert(terms.uid, AcceptedPod { terms, sizes });

@@ -1,47 +1,22 @@
 //! The worker's part of an appraisal: is the evidence genuine, and does the log explain the quote?
 
+use std::collections::BTreeSet;
+
 use super::accepted::{Accepted, PodTerms};
+use super::boot::judged_by_events;
 use super::node::{Node, Worker};
-use crate::digest::{Digest, HashAlg};
+use super::own;
+use crate::digest::{Digest, DigestRef};
 use crate::evidence::{Evidence, EvidenceError, LogClaim, QuotePart};
 use crate::ima::{
-    Advance, Attributor, Boot, BootAggregate, Cursor, Ledger, Measured, Reader, ReplayPolicy,
-    Resume, RuntimeProfile, Subject, Templates, TpmClock, advance,
+    Advance, Attributor, BOOT_AGGREGATE, Boot, BootAggregate, Cursor, FileDigest, Ledger, Measured,
+    Reader, ReplayError, ReplayPolicy, Resume, Templates, TpmClock, advance, is_boot_aggregate,
 };
+use crate::policy::{Mode, WorkerPolicy};
 use crate::protocol::{AttestationError, EvidenceRequest};
-use crate::reference::{Mismatch, Whitelist};
-use crate::tpm::pcr::IMA_PCR;
+use crate::reference::Whitelist;
+use crate::tpm::pcr::BOOT_PCRS;
 use crate::tpm::{PcrValues, Quote, QuoteError, verify_quote};
-
-/// What a verifier insists on, whatever a worker says.
-#[derive(Clone, Debug)]
-pub struct Policy {
-    /// The bank whose registers are quoted.
-    pub bank: HashAlg,
-    /// The templates of the logs.
-    pub templates: Templates,
-    /// How the container runtime is told from the host.
-    pub profile: RuntimeProfile,
-    /// Whether a violation (a file changed while it was measured) fails the worker.
-    pub deny_violations: bool,
-    /// How many quotes in a row may leave out entries that were shown before.
-    pub max_behind: u32,
-    /// Whether what the host itself runs must be in the reference values, too.
-    pub check_hosts: bool,
-}
-
-impl Default for Policy {
-    fn default() -> Self {
-        Policy {
-            bank: HashAlg::Sha256,
-            templates: Templates::default(),
-            profile: RuntimeProfile::default(),
-            deny_violations: true,
-            max_behind: 1,
-            check_hosts: false,
-        }
-    }
-}
 
 /// What a worker's evidence came to. Nothing is changed until it is committed.
 #[derive(Clone, Debug)]
@@ -58,6 +33,14 @@ pub struct Appraisal {
     pub verified: u64,
     /// How many entries are newer than the quote.
     pub newer: u64,
+    /// The templates that the new entries use.
+    pub templates: Vec<String>,
+    /// What belongs to nobody and waits for somebody to declare it.
+    pub strangers: Vec<String>,
+    /// Everything that waits to be explained, in worker and pods.
+    pub pending: BTreeSet<String>,
+    /// How much of what is attributed to nobody is explained.
+    pub explained: usize,
     /// By which list.
     list: u64,
 }
@@ -68,6 +51,12 @@ impl Appraisal {
     pub fn ledgers<'a>(&'a self, node: &'a Node) -> impl Iterator<Item = (&'a Ledger, bool)> {
         let old = self.keeps_ledger.then_some((&node.ledger, true));
         old.into_iter().chain([(&self.delta, false)])
+    }
+
+    /// Whether the log says whom entries are measured for.
+    pub fn attributes(&self, node: &Node) -> bool {
+        let mut ledgers = self.ledgers(node);
+        ledgers.any(|(ledger, _)| ledger.attributes())
     }
 
     /// The node as it is after the commit; `pods` are those that were accepted.
@@ -93,7 +82,7 @@ pub fn appraise_worker(
     request: &EvidenceRequest,
     bytes: &[u8],
     references: &Whitelist,
-    policy: &Policy,
+    policy: &WorkerPolicy,
 ) -> Result<Appraisal, AttestationError> {
     let evidence = Evidence::decode(bytes)?;
     if let Some(claim) = request.foreign_claim(&evidence.claims) {
@@ -104,15 +93,19 @@ pub fn appraise_worker(
     let quote = quote_of(&evidence.quote)?;
     let quote = verify_quote(&worker.ak, &quote, binding.as_bytes(), &request.selection)?;
     let missing = || QuoteError::Values("a register of the boot or the log is missing".to_owned());
-    let boot_values: Vec<Digest> = quote
-        .pcrs
-        .bank(policy.bank)
-        .filter(|(pcr, _)| *pcr != IMA_PCR)
-        .map(|(_, value)| value)
-        .collect();
-    let aggregate = BootAggregate::over(policy.bank, &boot_values).ok_or_else(missing)?;
-    let quoted = quote.pcrs.get(policy.bank, IMA_PCR).ok_or_else(missing)?;
-    check_boot(&worker.os, &aggregate, references)?;
+    let mut aggregates = Vec::new();
+    let mut quoted = Vec::new();
+    for bank in &policy.banks {
+        let boot = BOOT_PCRS.map(|pcr| quote.pcrs.get(*bank, pcr));
+        let boot: Vec<Digest> = boot.into_iter().flatten().collect();
+        aggregates.push(BootAggregate::over(*bank, &boot).ok_or_else(missing)?);
+        for pcr in &policy.pcrs {
+            quoted.push(quote.pcrs.get(*bank, *pcr).ok_or_else(missing)?);
+        }
+    }
+    if !judged_by_events(evidence.boot_log, &quote.pcrs, policy)? {
+        check_boots(&worker.os, &aggregates, references)?;
+    }
     let tpm = TpmClock {
         clock: quote.clock_info.clock,
         boot: Boot {
@@ -120,59 +113,132 @@ pub fn appraise_worker(
             restart_count: quote.clock_info.restart_count,
         },
     };
-    let resume = match &node.cursor {
+    let before = node.cursor_for(policy);
+    let resume = match before {
         Some(cursor) => cursor.resume(log.first, tpm)?,
-        None => Cursor::fresh(&[policy.bank], tpm).resume(log.first, tpm)?,
+        None => Cursor::fresh_in(&policy.banks, &policy.registers(), tpm).resume(log.first, tpm)?,
     };
-    let (advanced, delta) = replay(&evidence, log, &resume, quoted, &aggregate, policy)?;
+    let (advanced, delta, templates) = replay(
+        &evidence,
+        log,
+        (&resume, before),
+        &quoted,
+        &aggregates,
+        &policy.accepted_templates(node.history.templates.as_deref()),
+        policy,
+    )?;
+    let keeps_ledger = match resume {
+        Resume::Continue(_) | Resume::Resumed(_) => before.is_some(),
+        Resume::Restart(_) if !advanced.passed => return Err(ReplayError::Restarted.into()),
+        Resume::Restart(_) => true,
+        Resume::Restarted(_) => advanced.passed,
+        Resume::Rebooted(_) => false,
+    };
     let appraisal = Appraisal {
         cursor: advanced.cursor,
         delta,
-        keeps_ledger: resume.keeps_ledger(),
-        rebooted: matches!(resume, Resume::Rebooted(_)),
+        keeps_ledger,
+        rebooted: !keeps_ledger && before.is_some(),
+        templates,
+        strangers: Vec::new(),
+        pending: BTreeSet::new(),
+        explained: 0,
         verified: advanced.verified,
         newer: advanced.newer,
         list: references.id(),
     };
-    check_runtime(node, &appraisal, references)?;
-    if policy.check_hosts {
-        check_host(node, &appraisal, references)?;
-    }
+    own::check(node, &appraisal, references, policy)?;
     Ok(appraisal)
 }
 
 fn replay(
     evidence: &Evidence<'_>,
     log: LogClaim,
-    resume: &Resume,
-    quoted: Digest,
-    aggregate: &BootAggregate,
-    policy: &Policy,
-) -> Result<(Advance, Ledger), AttestationError> {
+    (resume, before): (&Resume, Option<&Cursor>),
+    quoted: &[Digest],
+    aggregates: &[BootAggregate],
+    templates: &Templates,
+    policy: &WorkerPolicy,
+) -> Result<(Advance, Ledger, Vec<String>), AttestationError> {
     let column = log.column;
-    let accepted = aggregate.accepted();
+    let accepted: Vec<Digest> = aggregates
+        .iter()
+        .flat_map(BootAggregate::accepted)
+        .collect();
+    let waypoint = before.filter(|_| resume.repeats());
     let insist = ReplayPolicy {
-        pcr: u32::from(IMA_PCR),
         boot_aggregates: &accepted,
-        deny_violations: policy.deny_violations,
-        max_behind: policy.max_behind,
+        deny_violations: policy.violations == Mode::Enforced,
+        max_behind: policy.limits.behind,
+        allow_kexec: policy.kexec,
+        waypoint,
     };
+    // What was recorded before stays as it was recorded, however an agent shows it again.
+    let known = waypoint.map_or(0, |cursor| cursor.next_entry);
     let mut attributor = Attributor::new(&policy.profile);
-    let mut delta = Ledger::new();
-    let reader = Reader::new(evidence.log, column, &policy.templates);
+    let (mut again, mut delta) = (Ledger::new(), Ledger::new());
+    let mut used: Vec<&[u8]> = Vec::new();
+    let reader = Reader::new(evidence.log, column, templates);
     let advanced = advance(
         reader,
         column,
         resume.cursor(),
-        &[quoted],
+        quoted,
         &insist,
-        |_, entry| {
-            if !entry.is_violation() {
-                delta.record(attributor.subject(entry), entry);
+        |number, entry| {
+            let name = entry.template_name();
+            if used.last() != Some(&name) && !used.contains(&name) {
+                used.push(name);
+            }
+            if entry.is_violation() || entry.is_users_key() {
+                return;
+            }
+            let ledger = if number < known {
+                &mut again
+            } else {
+                &mut delta
+            };
+            let subject = attributor.subject(entry);
+            if number > 0 && entry.path() == BOOT_AGGREGATE && !is_boot_aggregate(entry, &accepted)
+            {
+                // A file may be called so, too: nobody overlooks it for that.
+                let digest = entry.file_digest().and_then(FileDigest::known);
+                ledger.insert(
+                    subject,
+                    Measured {
+                        path: b"./boot_aggregate",
+                        digest: digest.as_ref().map(DigestRef::from),
+                    },
+                );
+            } else {
+                ledger.record(subject, entry);
             }
         },
     )?;
-    Ok((advanced, delta))
+    if known > 0 && !advanced.passed {
+        again.absorb(&delta);
+        delta = again;
+    }
+    let used = used
+        .into_iter()
+        .map(|name| String::from_utf8_lossy(name).into_owned());
+    Ok((advanced, delta, used.collect()))
+}
+
+/// Whether one of the boot aggregates, of any bank, is one of an operating system's.
+fn check_boots(
+    os: &str,
+    aggregates: &[BootAggregate],
+    references: &Whitelist,
+) -> Result<(), AttestationError> {
+    let mut refused = None;
+    for aggregate in aggregates {
+        match check_boot(os, aggregate, references) {
+            Ok(()) => return Ok(()),
+            Err(error) => _ = refused.get_or_insert(error),
+        }
+    }
+    refused.map_or(Ok(()), Err)
 }
 
 /// Whether a boot aggregate is one of an operating system's.
@@ -194,63 +260,6 @@ pub fn check_boot(
         os: os.to_owned(),
         reason: refused,
     })
-}
-
-/// The entries of one of the worker's own subjects that no list accepted yet.
-fn unaccepted<'a>(
-    node: &'a Node,
-    appraisal: &'a Appraisal,
-    references: &Whitelist,
-    subject: Subject,
-) -> Vec<Measured<'a>> {
-    let accepted = node.accepted.of_worker(references, subject);
-    let mut files = Vec::new();
-    for (ledger, old) in appraisal.ledgers(node) {
-        files.extend(ledger.of_after(subject, if old { accepted } else { 0 }));
-    }
-    files
-}
-
-/// The runtime is judged on everything it ran since the boot whenever the reference values changed, and
-/// on what is new otherwise.
-fn check_runtime(
-    node: &Node,
-    appraisal: &Appraisal,
-    references: &Whitelist,
-) -> Result<(), AttestationError> {
-    let known = appraisal.keeps_ledger && node.accepted.of_worker(references, Subject::Runtime) > 0;
-    let has = |subject| {
-        let mut ledgers = appraisal.ledgers(node);
-        ledgers.any(|(ledger, _)| ledger.size(subject) > 0)
-    };
-    // Where the template names no control group, the runtime cannot be told from the host.
-    if !has(Subject::Runtime) && has(Subject::Unknown) {
-        return Ok(());
-    }
-    let ran = unaccepted(node, appraisal, references, Subject::Runtime);
-    let mut mismatches = references.check_runtime(&ran);
-    if known {
-        // It was measured before.
-        mismatches.retain(|mismatch| *mismatch != Mismatch::NoRuntime);
-    }
-    if mismatches.is_empty() {
-        return Ok(());
-    }
-    Err(AttestationError::Runtime(mismatches))
-}
-
-/// The host, where the operator wants it held to reference values.
-fn check_host(
-    node: &Node,
-    appraisal: &Appraisal,
-    references: &Whitelist,
-) -> Result<(), AttestationError> {
-    let ran = unaccepted(node, appraisal, references, Subject::Host);
-    let mismatches = references.check_host(&ran);
-    if mismatches.is_empty() {
-        return Ok(());
-    }
-    Err(AttestationError::Host(mismatches))
 }
 
 /// The quote of a message, with its registers where they belong.

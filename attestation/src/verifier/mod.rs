@@ -2,14 +2,30 @@
 
 mod accepted;
 mod appraise;
+mod audit;
+mod boot;
+mod history;
+mod judge;
 mod node;
+mod own;
 mod pods;
+mod start;
 mod status;
 mod store;
+mod strangers;
 
 pub use accepted::{Accepted, PodTerms};
-pub use appraise::{Appraisal, Policy, appraise_worker, check_boot};
+pub use appraise::{Appraisal, appraise_worker, check_boot};
+pub use audit::{AuditStore, EvidenceRecord, KeptEvidence, Retention};
+pub use history::{GonePod, History};
+pub use judge::{Case, judge};
 pub use node::{Node, Pod, PodContainer, Worker};
 pub use pods::appraise_pod;
+pub use start::{StartRequest, StartVerdict, may_start};
 pub use status::{Outcome, PodStatus, Trust, WorkerStatus};
-pub use store::{StoreError, VerifierStore};
+pub(crate) use store::RAN_OUT;
+pub use store::{
+    Change, ChangeKind, Changes, Conclusion, KEPT_CHANGES, Stale, StoreError, VerifierStore,
+    Watched,
+};
+pub use strangers::appraise_strangers;

@@ -5,12 +5,14 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::accepted::Accepted;
-use crate::digest::{Digest, HashAlg};
+use super::history::History;
+use crate::digest::Digest;
 use crate::evidence::{Nonce, PodClaim};
 use crate::ima::{ContainerId, Cursor, Ledger, PodUid};
+use crate::policy::WorkerPolicy;
 use crate::protocol::EvidenceRequest;
 use crate::reference::ContainerImage;
-use crate::tpm::pcr::{BOOT_PCRS, IMA_PCR};
+use crate::tpm::pcr::BOOT_PCRS;
 use crate::tpm::{PcrSelection, Public};
 
 /// A registered worker.
@@ -24,6 +26,8 @@ pub struct Worker {
     pub os: String,
     /// Its attestation key.
     pub ak: Public,
+    /// Whether its TPM is a program.
+    pub software_tpm: bool,
 }
 
 /// One container of a pod, of any kind: init, regular, sidecar, ephemeral.
@@ -96,24 +100,42 @@ pub struct Node {
     pub ledger: Ledger,
     /// What of it was accepted already.
     pub accepted: Accepted,
+    /// What is remembered beside it.
+    pub history: History,
 }
 
 impl Node {
-    /// The request for the evidence that comes next; the verifier chooses registers and bank.
+    /// Where the log is taken up, if it was verified in the registers of this policy; otherwise nothing is known.
+    pub fn cursor_for(&self, policy: &WorkerPolicy) -> Option<&Cursor> {
+        let cursor = self.cursor.as_ref()?;
+        cursor
+            .covers(&policy.banks, &policy.registers())
+            .then_some(cursor)
+    }
+
+    /// The request for the evidence that comes next; registers and banks are those of the policy.
     pub fn request(
         &self,
         worker: Uuid,
         nonce: Nonce,
         pod: Option<&Pod>,
-        bank: HashAlg,
+        policy: &WorkerPolicy,
     ) -> EvidenceRequest {
+        let registers = || BOOT_PCRS.into_iter().chain(policy.pcrs.iter().copied());
+        let mut selection = PcrSelection::default();
+        for bank in &policy.banks {
+            selection = selection.and(*bank, registers());
+        }
         EvidenceRequest {
             nonce,
             worker,
             pod: pod.map(Pod::claim),
             tenant: pod.map(|pod| pod.tenant),
-            first_entry: self.cursor.as_ref().map_or(0, |cursor| cursor.next_entry),
-            selection: PcrSelection::of(bank, BOOT_PCRS.into_iter().chain([IMA_PCR])),
+            first_entry: self
+                .cursor_for(policy)
+                .map_or(0, |cursor| cursor.next_entry),
+            selection,
+            boot_log: policy.boot.is_some(),
         }
     }
 }

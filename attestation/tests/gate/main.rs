@@ -16,12 +16,19 @@ mod attacks;
 #[cfg(feature = "tpm")]
 mod demo;
 mod faults;
+mod meanwhile;
+mod measured;
+mod measured_boot;
+mod ordinary;
+mod pause;
 mod periodic;
 mod protocols;
 mod rogue;
 mod roles;
 mod schemas;
 mod tour;
+mod watching;
+mod whole;
 mod world;
 
 use schemas::check as watch;

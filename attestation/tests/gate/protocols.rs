@@ -5,6 +5,7 @@ use hyper::{Method, StatusCode};
 use locus_attestation::evidence::Nonce;
 use locus_attestation::evidence::request::{Request, sign};
 use locus_attestation::net::{Client, Role};
+use locus_attestation::policy::Mode;
 use locus_attestation::verifier::{Pod, Trust};
 use serde_json::Value;
 
@@ -296,8 +297,12 @@ async fn a_withdrawn_reference_value_counts_at_the_next_attestation() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn hosts_are_held_to_reference_values_where_wanted() {
+async fn hosts_are_held_to_reference_values_unless_the_policy_says_otherwise() {
     let mut world = World::new().await;
+    world.gate.take().unwrap().stop().await;
+    world
+        .start_gate_as(|config| config.policy.each(|policy| policy.host = Mode::Reported))
+        .await;
     let mut worker = world.registered("worker").await;
     let pod = world.healthy_pod(&mut worker, "redis").await;
     let group = "/system.slice/ssh.service";
@@ -309,9 +314,7 @@ async fn hosts_are_held_to_reference_values_where_wanted() {
     );
     assert_eq!(world.attest(&pod).await.0, StatusCode::OK);
     world.gate.take().unwrap().stop().await;
-    world
-        .start_gate_as(|config| config.policy.check_hosts = true)
-        .await;
+    world.start_gate().await;
     let host = serde_json::json!({ "files": { "/usr/sbin/sshd": [content("sshd")] } });
     let (status, _) = world
         .operate(Method::PUT, "/v1/reference/hosts/debian", host)

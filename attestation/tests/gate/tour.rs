@@ -16,6 +16,7 @@ use locus_attestation::net::{Client, Role};
 use locus_attestation::protocol::{Acknowledgement, Challenge, EvidenceRequest, Identity, Proof};
 use locus_attestation::tpm::pcr::BOOT_PCRS;
 use locus_attestation::tpm::{PcrSelection, Public, make_credential};
+use locus_attestation::verifier::Retention;
 use serde::Serialize;
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -114,6 +115,40 @@ impl Tour {
     }
 }
 
+impl Tour {
+    /// An agent that comes by itself gets a task, and refuses it.
+    async fn push(&mut self, world: &World) {
+        let (operator, joined) = (
+            self.operator.clone(),
+            json!({ "name": "behind-nat", "address": "push" }),
+        );
+        let asked =
+            tokio::spawn(
+                async move { ask(&operator, Method::POST, "/v1/registrations", joined).await },
+            );
+        let agent = world.client(Role::Agent, "behind-nat");
+        let path = "/v1/push/next?wait=5";
+        let task = loop {
+            let (status, task) = ask(&agent, Method::GET, path, Value::Null).await;
+            if status == StatusCode::OK && !task.is_null() {
+                break task;
+            }
+            // Nothing is expected of it before it is asked for.
+            assert!(task.is_null() || status == StatusCode::FORBIDDEN, "{task}");
+        };
+        let (_, operation) = operation(&Method::GET, path).unwrap();
+        self.met.insert(name(operation));
+        let path = format!(
+            "/v1/push/answers/{}?status=500",
+            task["id"].as_str().unwrap()
+        );
+        let (status, answer) = ask(&agent, Method::POST, &path, Value::Null).await;
+        assert_eq!(status, StatusCode::NO_CONTENT, "{answer}");
+        let (status, answer) = asked.await.unwrap();
+        assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{answer}");
+    }
+}
+
 fn revocation_list() -> String {
     let key = rcgen::KeyPair::generate().unwrap();
     let mut params = rcgen::CertificateParams::new(Vec::new()).unwrap();
@@ -133,7 +168,11 @@ fn revocation_list() -> String {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn all_json_is_as_it_is_described() {
-    let world = World::new().await;
+    let mut world = World::new().await;
+    world.gate.take().unwrap().stop().await;
+    world
+        .start_gate_as(|config| config.retention = Retention::of_days(1))
+        .await;
     let mut worker = world.registered("worker").await;
     let pod = world.healthy_pod(&mut worker, "redis").await;
     let own = Credentials::read(&world.folder.path().join("gate"), "gate").unwrap();
@@ -163,8 +202,21 @@ async fn all_json_is_as_it_is_described() {
     let (status, answer) = tour.send(post.clone(), path, list).await;
     assert_eq!(status, 200, "{answer}");
     let record = tour.get(get.clone(), "/v1/workers/worker").await;
-    let (status, answer) = tour.send(post.clone(), "/v1/workers", &record).await;
-    assert_eq!(status, 201, "{answer}");
+    let proposal = format!("/v1/proposals/{}", Uuid::new_v4());
+    let (status, answer) = tour.send(put.clone(), &proposal, &record).await;
+    assert_eq!(status, 204, "{answer}");
+    for (step, expected) in [
+        ("confirm", 404),
+        ("accept", 204),
+        ("confirm", 204),
+        ("confirm", 204),
+    ] {
+        let path = format!("{proposal}/{step}");
+        let (status, answer) = ask(&tour.components, post.clone(), &path, Value::Null).await;
+        assert_eq!(status, expected, "{step}: {answer}");
+    }
+    tour.get(get.clone(), "/v1/outstanding").await;
+    tour.get(get.clone(), "/v1/verifier/agents-key").await;
     let shown: Identity = serde_json::from_value(tour.get(get.clone(), IDENTITY).await).unwrap();
     let path = "/v1/endorsement-keys/validate";
     let (status, answer) = tour.send(post.clone(), path, &shown.endorsement).await;
@@ -210,11 +262,15 @@ async fn all_json_is_as_it_is_described() {
     let joined = json!({ "name": "worker", "address": worker.address() });
     let (status, answer) = tour.send(post.clone(), "/v1/registrations", joined).await;
     assert_eq!(status, 200, "{answer}");
-    let admission = json!({ "id": record["id"], "name": "worker", "address": worker.address() });
+    let admission = json!({ "id": record["id"], "name": "worker", "address": worker.address(),
+        "registration": Uuid::new_v4() });
     let (status, answer) = tour
         .send(post.clone(), "/v1/verifier/workers", admission)
         .await;
     assert_eq!(status, 204, "{answer}");
+    let start = json!({ "worker": "worker", "images": [content("image redis")] });
+    let (status, answer) = tour.send(post.clone(), "/v1/verifier/start", start).await;
+    assert_eq!(status, 200, "{answer}");
     let (status, answer) = tour.send(post.clone(), "/v1/verifier/pods", &pod).await;
     assert_eq!(status, 200, "{answer}");
     tour.get(post.clone(), "/v1/verifier/workers/worker/attest")
@@ -236,9 +292,15 @@ async fn all_json_is_as_it_is_described() {
         "/v1/reference/generation",
         "/v1/verifier/workers",
         "/v1/verifier/workers/worker",
+        "/v1/verifier/pods",
+        "/v1/verifier/pods?worker=worker",
+        "/v1/verifier/changes?since=0",
+        "/v1/verifier/evidence",
+        "/v1/verifier/evidence/1",
     ] {
         tour.get(get.clone(), path).await;
     }
+    tour.push(&world).await;
     world.later(120_000);
     let tenant = world.client(Role::Tenant, "tenant-76");
     for method in [get.clone(), post.clone()] {
@@ -257,6 +319,7 @@ async fn all_json_is_as_it_is_described() {
         tenant: Some(pod.tenant),
         first_entry: 0,
         selection: PcrSelection::of(HashAlg::Sha256, 0..=10),
+        boot_log: false,
     };
     let (status, answer) = tour.send(post.clone(), EVIDENCE, &request).await;
     assert_eq!(status, 200, "{answer}");

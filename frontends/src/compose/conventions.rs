@@ -61,7 +61,7 @@ impl Cast {
             }
             Cast::Size => match units::bytes(text) {
                 Err(reason) if text.parse::<i64>().is_err() => {
-                    Some((reason, "write a size such as `512m`"))
+                    Some((reason.0, "write a size such as `512m`"))
                 }
                 _ => None,
             },

@@ -8,10 +8,12 @@
 //! [`vocabulary`].
 
 mod build;
+mod codes;
 mod conventions;
 pub mod dotenv;
 pub mod environment;
 mod files;
+mod language;
 mod merge;
 pub mod mounts;
 pub mod ports;
@@ -33,6 +35,8 @@ use locus_core::{Diagnostic, LocationGraph, Sources};
 
 use crate::loader::Loader;
 use crate::yaml::Limits;
+
+pub use language::Compose;
 
 /// What the project is deployed with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

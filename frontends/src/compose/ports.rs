@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use locus_core::values::Address;
+
 use super::environment::HOLE;
 use super::tree::{Kind, Tree};
 
@@ -166,7 +168,7 @@ fn address(text: &str) -> Result<Arc<str>, BadPort> {
         .and_then(|text| text.strip_suffix(']'))
         .unwrap_or(text);
     let bare_v6 = inner.len() == text.len() && inner.contains(':');
-    if inner.contains(HOLE) || !bare_v6 && inner.parse::<std::net::IpAddr>().is_ok() {
+    if inner.contains(HOLE) || !bare_v6 && Address::parse(inner).is_some() {
         return Ok(inner.into());
     }
     Err(bad(

@@ -224,19 +224,13 @@ impl Session<'_> {
                 return None;
             }
         };
-        match yaml::decode(bytes.to_vec()) {
-            Ok(text) => {
-                let text: Arc<str> = text.into();
-                let file = self.sources.add(path, text.clone());
-                Some((file, text))
-            }
-            Err(error) => {
-                self.complete = false;
-                let file = self.sources.add(path, error.shown.as_str());
-                self.diagnostics.push(error.diagnostic(file));
-                None
-            }
+        let (file, refused) = self.sources.add_bytes(path, &bytes);
+        if refused.is_some() {
+            self.complete = false;
+            self.diagnostics.extend(refused);
+            return None;
         }
+        Some((file, self.sources.shared_text(file)))
     }
 
     /// The documents of a file, read once for each environment.

@@ -1,13 +1,11 @@
 //! Whether a value satisfies a constraint, as Heat decides it.
 
-use std::sync::{Arc, LazyLock, RwLock};
 use std::time::SystemTime;
 
 use jiff::Timestamp;
 use locus_core::Int;
 use locus_core::value::{Constraint, Value};
-use regex::Regex;
-use rustc_hash::FxHashMap;
+use locus_core::values::{Number, pattern};
 use serde_json::Value as Json;
 
 use super::data::PropertyType;
@@ -15,34 +13,10 @@ use super::format;
 use locus_core::Span;
 use locus_core::value::{Field, Item};
 
-/// Decides constraints; keeps the regular expressions it has built.
+/// Decides constraints.
 #[derive(Debug, Default)]
 pub(super) struct Judge {
-    patterns: FxHashMap<Arc<str>, Option<Regex>>,
     now: Option<Timestamp>,
-}
-
-/// The regular expressions of all templates: the same few are used again and again, and building one takes longer
-/// than reading a template.
-static PATTERNS: LazyLock<RwLock<FxHashMap<Arc<str>, Option<Regex>>>> =
-    LazyLock::new(RwLock::default);
-
-/// Regular expressions that are kept; a process that meets more builds the others anew.
-const PATTERNS_KEPT: usize = 4096;
-
-fn whole(pattern: &Arc<str>) -> Option<Regex> {
-    if let Ok(kept) = PATTERNS.read()
-        && let Some(regex) = kept.get(pattern)
-    {
-        return regex.clone();
-    }
-    let regex = Regex::new(&format!("^(?:{pattern})$")).ok();
-    if let Ok(mut kept) = PATTERNS.write()
-        && kept.len() < PATTERNS_KEPT
-    {
-        kept.insert(pattern.clone(), regex.clone());
-    }
-    regex
 }
 
 /// Whether that a constraint could not be decided is its own fault: the value is known.
@@ -63,7 +37,6 @@ impl Judge {
     pub(super) fn new(now: Option<SystemTime>) -> Self {
         Judge {
             now: now.and_then(|now| Timestamp::try_from(now).ok()),
-            ..Judge::default()
         }
     }
 
@@ -85,30 +58,19 @@ impl Judge {
                 Some(low && max.as_ref().is_none_or(|max| &length <= max))
             }
             Constraint::Range { min, max } => {
-                let value = number(value)?;
-                let low = match min.as_ref().and_then(number) {
-                    Some(min) => compare(&value, &min)?.is_ge(),
-                    None => true,
-                };
-                let high = match max.as_ref().and_then(number) {
-                    Some(max) => compare(&value, &max)?.is_le(),
-                    None => true,
-                };
+                let value = Number::of(value)?;
+                let bound = |bound: &Option<Value>| bound.as_ref().and_then(Number::of);
+                let low = bound(min).is_none_or(|min| value.compare(&min).is_ge());
+                let high = bound(max).is_none_or(|max| value.compare(&max).is_le());
                 Some(low && high)
             }
             Constraint::Modulo { step, offset } => {
-                let Value::Int(n) = number(value)? else {
+                let number = Number::of(value)?;
+                if matches!(number, Number::Float(_)) {
                     return Some(false);
-                };
-                let (n, step, offset) = (n.to_i64()?, step.to_i64()?, offset.to_i64()?);
-                // The remainder has the sign of the step, as in Python.
-                let rest = n.checked_rem(step)?;
-                let rest = if rest != 0 && (rest < 0) != (step < 0) {
-                    rest.checked_add(step)?
-                } else {
-                    rest
-                };
-                Some(rest == offset)
+                }
+                let rest = number.modulo(&Number::Int(step.clone()))?;
+                Some(rest == Number::Int(offset.clone()))
             }
             Constraint::OneOf(allowed) => {
                 let one = |value: &Value| match value {
@@ -136,11 +98,7 @@ impl Judge {
                     Value::List(_) | Value::Map(_) => return None,
                     other => other.to_string().into(),
                 };
-                let regex = self
-                    .patterns
-                    .entry(pattern.clone())
-                    .or_insert_with(|| whole(pattern));
-                regex.as_ref().map(|regex| regex.is_match(&text))
+                pattern::matches(pattern, &text)
             }
             Constraint::Named(name) => match value {
                 Value::Str(text) => format::accepts(name, text, self.now),
@@ -190,37 +148,7 @@ fn alike(a: &Value, b: &Value) -> bool {
 
 /// A number, or text that is one.
 pub(super) fn number(value: &Value) -> Option<Value> {
-    match value {
-        Value::Int(_) | Value::Float(_) => Some(value.clone()),
-        Value::Bool(flag) => Some(Value::Int(Int::from(i64::from(*flag)))),
-        Value::Str(text) => {
-            let text = text.trim();
-            match Int::parse(text, 10) {
-                Some(n) if !text.contains('_') => Some(Value::Int(n)),
-                _ => {
-                    let plain = text.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c));
-                    let float = text.parse::<f64>().ok().filter(|_| plain);
-                    float.map(Value::Float)
-                }
-            }
-        }
-        _ => None,
-    }
-}
-
-fn compare(a: &Value, b: &Value) -> Option<std::cmp::Ordering> {
-    match (a, b) {
-        (Value::Int(a), Value::Int(b)) => Some(a.cmp(b)),
-        _ => as_f64(a)?.partial_cmp(&as_f64(b)?),
-    }
-}
-
-fn as_f64(value: &Value) -> Option<f64> {
-    match value {
-        Value::Int(n) => Some(n.to_f64()),
-        Value::Float(f) => Some(*f),
-        _ => None,
-    }
+    Number::of(value).map(Number::value)
 }
 
 /// A constraint in words.
@@ -342,6 +270,16 @@ mod tests {
                 Some(false),
             ),
             (Constraint::Pattern("(?<!x)y".into()), Value::str("y"), None),
+            (
+                Constraint::Pattern("a|ab".into()),
+                Value::str("ab"),
+                Some(false),
+            ),
+            (
+                Constraint::Pattern("ab\\Z".into()),
+                Value::str("ab"),
+                Some(true),
+            ),
             (Constraint::OneOf(vec![Value::str("1")]), int(1), Some(true)),
             (
                 Constraint::OneOf(vec![Value::str("True")]),

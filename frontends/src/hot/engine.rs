@@ -17,7 +17,6 @@ use super::facts::VOCABULARY;
 use super::parameter::{self, Parameter};
 use super::template::{self, Dialect, Template};
 use super::{Loaded, Loader, Request};
-use crate::yaml;
 
 /// A template with its names looked up.
 #[derive(Debug)]
@@ -276,18 +275,14 @@ impl<'a> Engine<'a> {
             None if path.contains("://") => {
                 Err("it is behind a URL, and nothing is fetched".into())
             }
-            None => self
-                .loader
-                .load(&path)
-                .map(|bytes| match yaml::decode(bytes) {
-                    Ok(text) => self.sources.add(path.clone(), text),
-                    Err(refused) => {
-                        let file = self.sources.add(path.clone(), refused.shown.as_str());
-                        self.diagnostics.push(refused.diagnostic(file));
-                        self.templates.insert(file, None);
-                        file
-                    }
-                }),
+            None => self.loader.load(&path).map(|bytes| {
+                let (file, refused) = self.sources.add_bytes(path.clone(), &bytes);
+                if refused.is_some() {
+                    self.diagnostics.extend(refused);
+                    self.templates.insert(file, None);
+                }
+                file
+            }),
         };
         self.files.insert(path, result.clone());
         result

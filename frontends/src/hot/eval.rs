@@ -258,8 +258,9 @@ impl Engine<'_> {
             return self.computed(function, ValueType::String, span, &[]);
         };
         if stack.present.get(index) == Some(&Truth::Known(false)) {
+            // That is a fault of its own; what the value is remains open, so that no rule reports its echo.
             self.absent_target(arg.used_at());
-            return Item::new(Value::Null, span);
+            return self.computed(function, ValueType::String, span, &[]);
         }
         uses.note(target, RoleKind::Reference, arg.used_at());
         Item::new(Value::Location(target), span)
@@ -286,7 +287,7 @@ impl Engine<'_> {
         };
         if stack.present.get(index) == Some(&Truth::Known(false)) {
             self.absent_target(resource.used_at());
-            return Item::new(Value::Null, span);
+            return self.computed(function, ValueType::Any, span, &[]);
         }
         uses.note(target, RoleKind::Attribute, resource.used_at());
         if let Some(value) = self.held_value(stack, index, path, uses) {

@@ -276,11 +276,6 @@ pub static VOCABULARY: Vocabulary = Vocabulary {
                     "properties about which there is something to say",
                 ),
                 set(
-                    "lacksInput",
-                    &["Parameter"],
-                    "parameters of its template that it must set and does not",
-                ),
-                set(
                     "conflicts",
                     &["PluginCheck"],
                     "combinations that Heat's plugin for its type refuses",
@@ -451,11 +446,14 @@ pub static VOCABULARY: Vocabulary = Vocabulary {
             "AttributeName",
             None,
             "the attribute that a `get_attr` names; the span is the name",
-            &[lone(
-                "meant",
-                &["Suggestion"],
-                "the known name that is nearest",
-            )],
+            &[
+                lone("meant", &["Suggestion"], "the known name that is nearest"),
+                lone(
+                    "outdated",
+                    &["Successor"],
+                    "it is hidden, deprecated or unsupported; the successor's name if any",
+                ),
+            ],
         ),
         subset(
             "KnownAttribute",

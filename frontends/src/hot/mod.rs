@@ -15,6 +15,7 @@ pub mod facts;
 mod format;
 mod functions;
 mod group;
+mod language;
 mod literal;
 mod nested;
 pub mod parameter;
@@ -36,6 +37,8 @@ use rustc_hash::FxHashMap;
 
 use crate::yaml::Limits;
 use data::ResourceType;
+
+pub use language::{Heat, HeatSettings, UserTypes};
 
 /// Where files come from; the front-end itself reads none.
 pub trait Loader {
@@ -62,6 +65,11 @@ impl Loader for FxHashMap<String, String> {
             .map(|text| text.clone().into_bytes())
             .ok_or_else(|| "no such file".into())
     }
+}
+
+/// Whether one of Heat's custom constraints, such as `mac_addr`, accepts a text; `None` when that cannot be told.
+pub fn accepts(constraint: &str, text: &str) -> Option<bool> {
+    format::accepts(constraint, text, None)
 }
 
 /// What to load, and how.

@@ -125,21 +125,6 @@ impl Engine<'_> {
                     .tuple("NestedInput", "parameter", &[input, parameter]);
             }
         }
-        for (index, parameter) in prepared.parameters.iter().enumerate() {
-            let set = given.iter().any(|field| field.name == parameter.name)
-                || self
-                    .environment
-                    .defaults
-                    .iter()
-                    .any(|default| default.name == parameter.name);
-            if parameter.default.is_none()
-                && !set
-                && let Some(&parameter) = atoms.parameters.get(index)
-            {
-                self.facts
-                    .tuple("Resource", "lacksInput", &[building.atom, parameter]);
-            }
-        }
         let location = self.graph.location(building.location);
         let prefix = format!("{}/", location.name);
         let origin = Arc::new(Origin {

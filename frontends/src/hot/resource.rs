@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use locus_core::facts::AtomId;
 use locus_core::graph::{Location, Origin, Presence, Process, RoleKind};
-use locus_core::value::{Field, Item, Symbol, SymbolKind, Value};
+use locus_core::value::{Field, Item, Symbol, SymbolKind, Value, ValueType};
 use locus_core::{FileId, LocationId, Span};
 use rustc_hash::FxHashSet;
 
@@ -13,7 +13,7 @@ use super::data::{StatusKind, catalogue};
 use super::engine::{Engine, Prepared, Resolved, Stack, Truth};
 use super::eval::Uses;
 use super::nested::is_stack;
-use super::parameter::convert;
+use super::parameter::{Parameter, convert};
 use super::template::ResourceDecl;
 
 /// A resource on its way to becoming a location with properties.
@@ -132,10 +132,11 @@ impl Engine<'_> {
                 None => parameter.default.clone(),
             };
             let item = match chosen {
-                Some(item) => {
-                    let value = convert(parameter.ty, &item).unwrap_or(item.value.clone());
-                    Item { value, ..item }
-                }
+                Some(item) => match self.usable(parameter, &item) {
+                    Some(value) => Item { value, ..item },
+                    // That is reported where the value is given; what it should be remains open.
+                    None => self.computed(&parameter.name, ValueType::Any, item.span, &[]),
+                },
                 None => {
                     if let Some(&atom) = atoms.parameters.get(index)
                         && parameter.default.is_none()
@@ -156,6 +157,16 @@ impl Engine<'_> {
             };
             stack.values.push(item);
         }
+    }
+
+    /// The value that a parameter has when it is given this; none when Heat refuses it.
+    fn usable(&mut self, parameter: &Parameter, item: &Item) -> Option<Value> {
+        let value = convert(parameter.ty, item)?;
+        let refused = parameter.constraints.iter().any(|constraint| {
+            let meaning = constraint.meaning.as_ref().filter(|_| constraint.fits);
+            meaning.is_some_and(|meaning| self.judge.holds(meaning, &value) == Some(false))
+        });
+        (!refused).then_some(value)
     }
 
     /// Makes the location of a resource, so that others can refer to it.

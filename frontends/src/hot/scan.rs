@@ -7,7 +7,7 @@ use locus_core::facts::AtomId;
 use locus_core::suggest::nearest;
 use locus_core::{LocationId, Span};
 
-use super::data::{FunctionShape, language};
+use super::data::{FunctionShape, Status, StatusKind, catalogue, language};
 use super::engine::{Engine, Prepared, Resolved, TemplateAtoms};
 use super::statics::is_secret_name;
 use super::template::SCHEMA;
@@ -304,6 +304,13 @@ impl Engine<'_> {
             let names = ty.attributes.keys().map(|name| &**name);
             self.suggest("AttributeName", atom, text, names);
         }
+        if let Some(status) = attribute_status(scan, index, resolved, text) {
+            let successor = status.substitute.as_deref();
+            let successor = successor.unwrap_or(status.kind.as_str());
+            let successor = self.word("Successor", successor, attribute.used_at());
+            self.facts
+                .tuple("AttributeName", "outdated", &[atom, successor]);
+        }
         if plain && !path.is_empty() {
             self.facts
                 .tuple("AttributeReference", "intoText", &[reference, atom]);
@@ -518,6 +525,33 @@ fn is_function(name: &str) -> bool {
 fn strsim_close(name: &str, meant: &str) -> bool {
     let first = |text: &str| text.chars().next().map(|c| c.to_ascii_lowercase());
     first(name) == first(meant)
+}
+
+/// How well an attribute of a resource, or of the members of a group, is supported; none when it is.
+fn attribute_status(
+    scan: &Scan<'_>,
+    index: Option<usize>,
+    resolved: Option<&Resolved>,
+    name: &str,
+) -> Option<Status> {
+    let Resolved::Type(ty) = resolved? else {
+        return None;
+    };
+    let status = match ty.attributes.get(name) {
+        Some(attribute) => attribute.status.clone(),
+        None if ty.nested_stack || open_attributes(&ty.name) => {
+            let declaration = scan.prepared.template.resources.get(index?)?;
+            let properties = declaration.properties.as_ref()?;
+            let member = properties
+                .get("resource_def")
+                .or_else(|| properties.get("resource"))?;
+            let ty = catalogue().get(member.get("type")?.as_str()?)?;
+            let attribute = ty.attributes.get(name.rsplit('.').next()?)?;
+            attribute.status.clone()
+        }
+        None => return None,
+    };
+    (status.kind != StatusKind::Supported).then_some(status)
 }
 
 /// Types whose attributes are named by something else: the outputs of a configuration, the

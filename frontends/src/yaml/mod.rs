@@ -5,7 +5,7 @@
 //! that multiply, deep nesting, huge files) with a diagnostic.
 
 mod build;
-mod decode;
+pub mod edit;
 mod node;
 mod offsets;
 mod recover;
@@ -17,7 +17,6 @@ use std::sync::Arc;
 
 use locus_core::{Diagnostic, FileId, Sources, Span};
 
-pub use decode::{Undecodable, decode};
 pub use node::{Entry, Extra, Kind, Mapping, Node, Scalar, Style};
 pub use schema::{Schema, Typed};
 

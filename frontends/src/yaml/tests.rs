@@ -292,16 +292,4 @@ proptest! {
     ) {
         in_range(&parts.concat());
     }
-
-    #[test]
-    fn any_bytes_are_decoded_or_refused(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
-        match decode(bytes) {
-            Ok(text) => in_range(&text),
-            Err(refused) => {
-                let mut sources = Sources::new();
-                let file = sources.add("x", refused.shown.as_str());
-                prop_assert!(refused.diagnostic(file).primary().is_some());
-            }
-        }
-    }
 }

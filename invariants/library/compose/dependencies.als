@@ -5,11 +5,11 @@ open compose/vocabulary
 open compose/project
 open values
 
-/** COMPOSE020 error: services do not need each other in a circle
- * message: `{s}` needs itself: {chain s by needs}
+/** COMPOSE020 dependency-cycle error: services depend on each other in a cycle
+ * message: service `{s}` depends on itself: {chain s by needs}
  * at: s.needs "leads back to `{s}`"
- * help: remove one of these; services of one network can reach each other without `depends_on`
- * why: Compose refuses the project: no service of the circle can be started first. `links`, `volumes_from`, `network_mode`, `ipc` and `pid` need the other service as `depends_on` does.
+ * help: remove one of these dependencies; services on one network can reach each other without `depends_on`
+ * why: Compose refuses the project: no service in the cycle can start first. `links`, `volumes_from`, `network_mode`, `ipc` and `pid` create dependencies just like `depends_on`.
  * source: RR-9317, section 6.3; `DependenciesAreAcyclic` of the model `compose`
  */
 assert NeedsAreAcyclic { 
@@ -18,10 +18,10 @@ assert NeedsAreAcyclic {
     some t: s.^needs & ^needs.s | written_before[t, s]
 }
 
-/** COMPOSE021 error: services do not extend each other in a circle
- * message: the service `{d}` extends itself: {chain d by base}
+/** COMPOSE021 extends-cycle error: services extend each other in a cycle
+ * message: service `{d}` extends itself: {chain d by base}
  * at: d.base "leads back to `{d}`"
- * help: move what they have in common into a service of its own
+ * help: move what they share into a service of its own
  * why: Compose refuses the project.
  * source: Compose specification, `extends`
  */
@@ -30,10 +30,10 @@ assert ExtensionsAreAcyclic {
   all d: Definition | d in d.^base implies some e: d.^base & ^base.d | written_before[e, d]
 }
 
-/** COMPOSE022 error: files do not include each other in a circle
- * message: the file `{f}` includes itself: {chain f by includes}
+/** COMPOSE022 circular-include error: files include each other in a cycle
+ * message: file `{f}` includes itself: {chain f by includes}
  * at: f.includes "leads back to `{f}`"
- * help: move what they have in common into a file of its own
+ * help: move what they share into a file of its own
  * why: Compose refuses the project.
  * source: Compose specification, `include`
  */
@@ -42,12 +42,13 @@ assert IncludesAreAcyclic {
   all f: File | f in f.^includes implies some g: f.^includes & ^includes.f | written_before[g, f]
 }
 
-/** COMPOSE023 error: a health check that is waited for is not disabled
- * message: `{s}` waits until `{t}` is healthy, and the health check of `{t}` is disabled
- * at: d.condition "is never true"
+/** COMPOSE023 healthcheck-disabled error: a service waits for a health check that is disabled
+ * message: service `{s}` waits until `{t}` is healthy, but the health check of `{t}` is disabled
+ * at: d.condition "never becomes true"
  * also: t.health_disabled "disabled here"
- * help: wait for `service_started`, or let `{t}` have a health check
- * why: Compose gives up: a container without a health check is never healthy.
+ * help: wait for `service_started`, or enable the health check of `{t}`
+ * fix: unsafe replace d.condition with `service_started`
+ * why: Compose gives up: a container without a health check never becomes healthy.
  * source: Compose specification, `depends_on`
  */
 assert AwaitedHealthIsNotDisabled {
@@ -55,12 +56,13 @@ assert AwaitedHealthIsNotDisabled {
     (s.active = True and d.condition = "service_healthy") implies t.health_disabled = False
 }
 
-/** COMPOSE024 warning: a service that is waited for has a health check
- * message: `{s}` waits until `{t}` is healthy, and `{t}` has no health check
- * at: d.condition "is never true, unless the image has a health check"
+/** COMPOSE024 healthcheck-missing warning: a service waits for a health check that does not exist
+ * message: service `{s}` waits until `{t}` is healthy, but `{t}` has no health check
+ * at: d.condition "never becomes true, unless the image defines a health check"
  * also: t "has no `healthcheck`"
  * help: add a `healthcheck` to `{t}`, or wait for `service_started`
- * why: Unless its image brings a health check, the container is never healthy and Compose gives up.
+ * fix: unsafe replace d.condition with `service_started`
+ * why: Unless its image defines a health check, the container never becomes healthy and Compose gives up.
  * source: Compose specification, `depends_on`
  */
 assert AwaitedServicesHaveAHealthcheck {
@@ -69,12 +71,13 @@ assert AwaitedServicesHaveAHealthcheck {
       implies some t.healthcheck
 }
 
-/** COMPOSE025 error: a service whose end is waited for ends
- * message: `{s}` waits until `{t}` has ended, and `{t}` is restarted whenever it ends: `restart: {t.restart}`
- * at: d.condition "is never true"
- * also: t.restart "restarted for ever"
- * help: write `restart: "no"` or `restart: on-failure` at `{t}`
- * why: A container that is restarted after success has never ended, so what waits for it is not started.
+/** COMPOSE025 dependency-never-completes error: a service waits for another that is always restarted
+ * message: service `{s}` waits until `{t}` completes, but `{t}` always restarts: `restart: {t.restart}`
+ * at: d.condition "never becomes true"
+ * also: t.restart "always restarts"
+ * help: set `restart: "no"` or `restart: on-failure` on `{t}`
+ * fix: unsafe replace t.restart with `on-failure`
+ * why: A container that restarts after success never completes, so the services that wait for it never start.
  * source: Compose specification, `depends_on`
  */
 assert AwaitedServicesEnd {
@@ -83,12 +86,13 @@ assert AwaitedServicesEnd {
       implies no t.restart & ("always" + "unless-stopped")
 }
 
-/** COMPOSE025 error: a service whose end is waited for is not deployed to run always
- * message: `{s}` waits until `{t}` has ended, and `{t}` is restarted whenever it ends: `condition: any`
- * at: d.condition "is never true"
- * also: t.restart_condition "restarted for ever"
- * help: write `condition: none` or `condition: on-failure` at `{t}`
- * why: A container that is restarted after success has never ended, so what waits for it is not started.
+/** COMPOSE025 dependency-never-completes error: a service waits for another whose deployment always restarts
+ * message: service `{s}` waits until `{t}` completes, but `{t}` always restarts: `condition: any`
+ * at: d.condition "never becomes true"
+ * also: t.restart_condition "always restarts"
+ * help: set `condition: none` or `condition: on-failure` on `{t}`
+ * fix: unsafe replace t.restart_condition with `on-failure`
+ * why: A container that restarts after success never completes, so the services that wait for it never start.
  * source: Compose specification, `depends_on`
  */
 assert AwaitedDeploymentsEnd {
@@ -97,12 +101,12 @@ assert AwaitedDeploymentsEnd {
       implies t.restart_condition != "any"
 }
 
-/** COMPOSE026 warning: a service and what it waits for are on one network
- * message: `{s}` depends on `{t}`, and they are on no common network
+/** COMPOSE026 dependency-unreachable warning: a service depends on another but shares no network with it
+ * message: service `{s}` depends on `{t}`, but they share no network
  * at: d "cannot be reached by name"
  * also: t "is on other networks"
  * help: put both on one network, or remove the dependency
- * why: Services reach each other by name on a network that both are on. What is waited for is mostly reached too.
+ * why: Services reach each other by name on a network they share. Most services talk to those they wait for.
  * source: Compose specification, `networks`
  */
 assert DependenciesAreReachable {
@@ -113,12 +117,12 @@ assert DependenciesAreReachable {
     implies some networks_of[s] & networks_of[t]
 }
 
-/** COMPOSE026 warning: a service and one that it links are on one network
- * message: `{s}` links `{t}`, and they are on no common network
+/** COMPOSE026 dependency-unreachable warning: a service links another but shares no network with it
+ * message: service `{s}` links `{t}`, but they share no network
  * at: d "cannot be reached by name"
  * also: t "is on other networks"
  * help: put both on one network
- * why: Services reach each other by name on a network that both are on, also by `links`.
+ * why: Services reach each other by name on a network they share, also with `links`.
  * source: Compose specification, `links`
  */
 assert LinksAreReachable {
@@ -128,12 +132,12 @@ assert LinksAreReachable {
     implies some networks_of[s] & networks_of[t]
 }
 
-/** COMPOSE027 warning: a service named in a variable is on a common network
- * message: the variable `{m.entry}` of `{s}` names `{m.host}`, and the two services are on no common network
+/** COMPOSE027 host-unreachable warning: a variable names a service on another network
+ * message: the variable `{m.entry}` of `{s}` names service `{m.host}`, but they share no network
  * at: m "`{m.host}` cannot be reached by name"
  * also: t "is on other networks"
  * help: put both on one network
- * why: Services reach each other by name on a network that both are on.
+ * why: Services reach each other by name on a network they share.
  * source: Compose specification, `networks`
  */
 assert MentionedServicesAreReachable {

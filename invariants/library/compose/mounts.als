@@ -10,36 +10,36 @@ pred file_name[path: set univ] {
   finds[path, "^(.*[^/]\\.(conf|cfg|cnf|ini|env|ya?ml|json|toml|xml|properties|sql|sh|py|js|lua|html|txt|pem|crt|key|md))$"]
 }
 
-/** COMPOSE050 error: one thing is mounted at a path
- * message: `{s}` mounts two things at `{m.path}`
+/** COMPOSE050 mount-conflict error: two mounts use the same path
+ * message: service `{s}` mounts two things at `{m.path}`
  * at: n "mounted again here"
- * also: m "mounted here"
+ * also: m "first mounted here"
  * help: mount one of them elsewhere
- * why: Docker refuses the container, or the first is silently left out.
+ * why: Docker refuses the container, or silently drops the first mount.
  * source: Compose specification, `volumes`
  */
 assert PathsAreMountedOnce {
   all s: Service, disj m, n: s.mounts | s.active = True implies no m.path & n.path
 }
 
-/** COMPOSE051 error: nothing is mounted below a file
- * message: `{s}` mounts `{n}` below `{m}`, which is a file
+/** COMPOSE051 mount-below-file error: a mount is below a file
+ * message: service `{s}` mounts `{n}` below `{m}`, which is a file
  * at: n "below a file"
  * also: m "this is a file"
- * help: mount the directory that holds the file, or mount `{n}` elsewhere
- * why: The container is not started: a file is no directory.
+ * help: mount the directory that contains the file, or mount `{n}` elsewhere
+ * why: The container does not start: a file cannot contain other files.
  * source: Compose specification, `volumes`
  */
 assert NothingIsMountedBelowAFile {
   all s: Service, n: s.mounts, m: n.within | s.active = True implies m.shape != "file"
 }
 
-/** COMPOSE052 info: a volume is written by one service
- * message: the volume `{v}` is written by `{s}` and by `{t}`
+/** COMPOSE052 shared-volume-writers info: two services write to one volume
+ * message: volume `{v}` is written by both `{s}` and `{t}`
  * at: n "written here too"
- * also: m "written here"
- * help: mount it with `:ro` where it is only read, or use a volume for each
- * why: Unless the programs agree on how to share files, one overwrites what the other has written.
+ * also: m "first written here"
+ * help: mount it with `:ro` where it is only read, or use separate volumes
+ * why: Unless the programs coordinate their access, they overwrite each other's files.
  * source: ours
  */
 assert VolumesHaveOneWriter {
@@ -48,12 +48,12 @@ assert VolumesHaveOneWriter {
       implies (m.read_only = True or n.read_only = True)
 }
 
-/** COMPOSE052 warning: a local volume is not shared across a swarm
- * message: the volume `{v}` is local, and written by `{s}` and by `{t}`
+/** COMPOSE052 shared-volume-writers warning: services of a swarm write to one local volume
+ * message: local volume `{v}` is written by both `{s}` and `{t}`
  * at: n "written here too"
- * also: m "written here"
- * help: use a `driver` whose volumes all nodes share, or place the services on one node
- * why: Each node of a swarm has a volume of its own by that name: what one service writes, the other does not see.
+ * also: m "first written here"
+ * help: use a `driver` whose volumes are shared by all nodes, or place the services on one node
+ * why: Each node of a swarm has its own local volume of that name: one service does not see what the other writes.
  * source: Compose specification, `volumes`
  */
 assert SwarmVolumesAreShared {
@@ -62,12 +62,12 @@ assert SwarmVolumesAreShared {
       implies (m.read_only = True or n.read_only = True or some s.placement & t.placement)
 }
 
-/** COMPOSE053 info: a service mounts a volume once
- * message: `{s}` mounts the volume `{v}` at `{m}` and at `{n}`
+/** COMPOSE053 volume-mounted-twice info: a service mounts a volume twice
+ * message: service `{s}` mounts volume `{v}` at both `{m}` and `{n}`
  * at: n "mounted here too"
- * also: m "mounted here"
- * help: use a volume for each path, or one path
- * why: Both paths show the same files, also where `subpath` was meant.
+ * also: m "first mounted here"
+ * help: use one path, or a volume for each path
+ * why: Both paths show the same files. If each should show its own part, use `subpath`.
  * source: RR-9317, section 6.2, volume_roles_are_attached_to_disjoint_volumes; `VolumesAreMountedOnce` of the model `compose`
  */
 assert VolumesAreDisjoint {
@@ -75,19 +75,19 @@ assert VolumesAreDisjoint {
     (s.active = True and v in n.use.target) implies some m.path & n.path
 }
 
-/** COMPOSE054 warning: a file that is mounted is there
- * message: `{s}` mounts `{m.host_path}` at `{m}`, and there is no such file
- * at: m "becomes a directory"
- * help: check the path: it starts at the directory of the file
- * why: Docker creates what is missing as an empty directory, and the program finds a directory where it expects a file.
+/** COMPOSE054 wrong-mount-source warning: a mounted file does not exist
+ * message: service `{s}` mounts `{m.host_path}` at `{m}`, but the file does not exist
+ * at: m "Docker creates a directory here"
+ * help: check the path: it is relative to the Compose file
+ * why: Docker creates an empty directory in its place, and the program finds a directory where it expects a file.
  * source: Compose specification, `volumes`
  */
 assert MountedFilesAreThere {
   all s: Service, m: s.mounts & shape.("missing") | s.active = True implies not file_name[m.path]
 }
 
-/** COMPOSE054 warning: a file is not mounted as a directory
- * message: `{s}` mounts the directory `{m.host_path}` at `{m}`, which looks like a file
+/** COMPOSE054 wrong-mount-source warning: a directory is mounted where a file is expected
+ * message: service `{s}` mounts the directory `{m.host_path}` at `{m}`, which looks like a file
  * at: m "a directory"
  * help: mount the file itself
  * why: The program finds a directory where it expects a file.

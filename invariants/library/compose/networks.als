@@ -5,12 +5,12 @@ open compose/vocabulary
 open compose/project
 open values
 
-/** COMPOSE040 error: a fixed address is in a subnet of its network
- * message: the address `{x}` of `{a.by}` is in no subnet of the network `{n}`: `{n.subnets.cidr}`
- * at: a.ipv4_address "in no subnet"
- * also: n.subnets "these are its addresses"
- * help: choose an address of `{n.subnets.cidr}`
- * why: Docker refuses the container: the address is not of the network.
+/** COMPOSE040 address-outside-network error: a fixed IP address is outside its network
+ * message: the address `{x}` of service `{a.by}` is outside network `{n}` (`{n.subnets.cidr}`)
+ * at: a.ipv4_address "outside every subnet"
+ * also: n.subnets "the subnets of the network"
+ * help: choose an address in `{n.subnets.cidr}`
+ * why: Docker refuses the container.
  * source: Compose specification, `ipv4_address, ipv6_address`
  */
 assert AddressesAreInASubnet {
@@ -20,12 +20,12 @@ assert AddressesAreInASubnet {
     implies some c: n.subnets.cidr | contains[c, x]
 }
 
-/** COMPOSE040 error: a fixed IPv6 address is in a subnet of its network
- * message: the address `{x}` of `{a.by}` is in no subnet of the network `{n}`: `{n.subnets.cidr}`
- * at: a.ipv6_address "in no subnet"
- * also: n.subnets "these are its addresses"
- * help: choose an address of `{n.subnets.cidr}`, or add a subnet that has it
- * why: Docker refuses the container: the address is not of the network.
+/** COMPOSE040 address-outside-network error: a fixed IPv6 address is outside its network
+ * message: the address `{x}` of service `{a.by}` is outside network `{n}` (`{n.subnets.cidr}`)
+ * at: a.ipv6_address "outside every subnet"
+ * also: n.subnets "the subnets of the network"
+ * help: choose an address in `{n.subnets.cidr}`, or add a subnet that contains it
+ * why: Docker refuses the container.
  * source: Compose specification, `ipv4_address, ipv6_address`
  */
 assert SixAddressesAreInASubnet {
@@ -35,12 +35,12 @@ assert SixAddressesAreInASubnet {
     implies some c: n.subnets.cidr | contains[c, x]
 }
 
-/** COMPOSE041 error: a network with fixed addresses has subnets
- * message: `{a.by}` has a fixed address on `{n}`, and the network has no subnet of its own
+/** COMPOSE041 address-without-subnet error: a fixed IP address is on a network without subnets
+ * message: service `{a.by}` has a fixed address on network `{n}`, which has no subnet of its own
  * at: a.ipv4_address "a fixed address"
  * also: a.ipv6_address "a fixed address"
  * also: n "has no `ipam`"
- * help: give the network an `ipam` with `config` and a `subnet` that has the address
+ * help: give the network an `ipam` with a `config` whose `subnet` contains the address
  * why: Docker refuses the container: fixed addresses need a network with configured subnets.
  * source: Compose specification, `ipv4_address, ipv6_address`
  */
@@ -50,10 +50,10 @@ assert FixedAddressesHaveASubnet {
     implies some n.subnets.cidr
 }
 
-/** COMPOSE042 error: an address is used once on a network
- * message: `{a.by}` and `{b.by}` have the address `{b.ipv4_address}` on the network `{n}`
+/** COMPOSE042 duplicate-address error: two services have the same IP address
+ * message: the services `{a.by}` and `{b.by}` have the same address on network `{n}`: `{b.ipv4_address}`
  * at: b.ipv4_address "used again here"
- * also: a.ipv4_address "used here"
+ * also: a.ipv4_address "first used here"
  * help: give them different addresses
  * why: Docker refuses the second container: the address is already in use.
  * source: Compose specification, `ipv4_address, ipv6_address`
@@ -63,10 +63,10 @@ assert AddressesAreUsedOnce {
     not (some address_of[a.ipv4_address] & address_of[b.ipv4_address] and plain and n in b.target and runs[a.by] and runs[b.by])
 }
 
-/** COMPOSE042 error: an IPv6 address is used once on a network
- * message: `{a.by}` and `{b.by}` have the address `{b.ipv6_address}` on the network `{n}`
+/** COMPOSE042 duplicate-address error: two services have the same IPv6 address
+ * message: the services `{a.by}` and `{b.by}` have the same address on network `{n}`: `{b.ipv6_address}`
  * at: b.ipv6_address "used again here"
- * also: a.ipv6_address "used here"
+ * also: a.ipv6_address "first used here"
  * help: give them different addresses
  * why: Docker refuses the second container: the address is already in use.
  * source: Compose specification, `ipv4_address, ipv6_address`
@@ -76,14 +76,14 @@ assert SixAddressesAreUsedOnce {
     not (some address_of[a.ipv6_address] & address_of[b.ipv6_address] and plain and n in b.target and runs[a.by] and runs[b.by])
 }
 
-/** COMPOSE042 error: an address of a service is not that of the network
- * message: the address `{x}` of `{a.by}` is taken on `{n}` by the network itself
+/** COMPOSE042 duplicate-address error: a service has an address that the network uses itself
+ * message: the address `{x}` of service `{a.by}` is used by network `{n}` itself
  * at: a.ipv4_address "used again here"
  * also: u.gateway "the gateway"
  * also: u.reserved "reserved"
  * also: u.cidr "the subnet"
- * help: choose another address of `{u.cidr}`
- * why: Docker refuses the container: the address of the gateway, reserved ones, and the first and last of a subnet are in use.
+ * help: choose another address in `{u.cidr}`
+ * why: Docker refuses the container: the gateway, reserved addresses and the first and last address of a subnet are in use.
  * source: Compose specification, `ipam`
  */
 assert AddressesAreNotTheNetworks {
@@ -93,11 +93,11 @@ assert AddressesAreNotTheNetworks {
         and not network_address[u.cidr, x] and not broadcast_address[u.cidr, x])
 }
 
-/** COMPOSE043 error: a fixed address is for one container
- * message: `{s}` has {s.replicas} replicas and one fixed address on `{a}`
+/** COMPOSE043 address-shared-by-replicas error: a service with replicas has a fixed IP address
+ * message: service `{s}` has {s.replicas} replicas but one fixed address on network `{a}`
  * at: a.ipv4_address "one address for {s.replicas} containers"
  * also: a.ipv6_address "one address for {s.replicas} containers"
- * also: s.replicas "so many replicas"
+ * also: s.replicas "{s.replicas} replicas"
  * help: remove the address: containers reach each other by name
  * why: Docker refuses the second container: the address is already in use.
  * source: Compose specification, `ipv4_address, ipv6_address`
@@ -107,12 +107,12 @@ assert ReplicasHaveNoFixedAddress {
     (plain and s.active = True and less[1, s.replicas]) implies no a.ipv4_address + a.ipv6_address
 }
 
-/** COMPOSE044 error: the subnets of networks do not overlap
- * message: the networks `{u.network}` and `{v.network}` have addresses in common: `{u.cidr}` and `{v.cidr}`
+/** COMPOSE044 overlapping-networks error: networks overlap
+ * message: the networks `{u.network}` and `{v.network}` overlap: `{u.cidr}` and `{v.cidr}`
  * at: v.cidr "overlaps"
  * also: u.cidr "with this one"
- * help: choose subnets without common addresses
- * why: Docker refuses to create the second network: the pool overlaps with another one.
+ * help: use separate address ranges
+ * why: Docker refuses to create the second network.
  * source: Compose specification, `ipam`
  */
 assert SubnetsAreDisjoint {
@@ -121,20 +121,20 @@ assert SubnetsAreDisjoint {
       and some target.(u.network) and some target.(v.network))
 }
 
-/** COMPOSE045 error: a subnet is a block of addresses
- * message: `{x}` is no block of addresses
- * at: u.cidr "no block"
- * help: write an address and the length of its prefix, as in `10.5.0.0/16`
+/** COMPOSE045 invalid-ipam error: a subnet is not a valid CIDR
+ * message: `{x}` is not a valid CIDR
+ * at: u.cidr "not a CIDR"
+ * help: write an address and a prefix length, as in `10.5.0.0/16`
  * why: Docker refuses to create the network.
  * source: Compose specification, `ipam`
  */
 assert SubnetsAreBlocks { all u: Subnet, x: u.cidr | cidr[x] }
 
-/** COMPOSE045 error: the gateway of a subnet is in it
- * message: the gateway `{x}` is not in the subnet `{u.cidr}`
- * at: u.gateway "not in the subnet"
+/** COMPOSE045 invalid-ipam error: the gateway of a subnet is outside the subnet
+ * message: the gateway `{x}` is outside the subnet `{u.cidr}`
+ * at: u.gateway "outside the subnet"
  * also: u.cidr "the subnet"
- * help: choose an address of `{u.cidr}`
+ * help: choose an address in `{u.cidr}`
  * why: Docker refuses to create the network.
  * source: Compose specification, `ipam`
  */
@@ -142,9 +142,9 @@ assert GatewaysAreInTheirSubnet {
   all u: Subnet, x: u.gateway | (cidr[u.cidr] and address[x]) implies contains[u.cidr, x]
 }
 
-/** COMPOSE045 error: the range of a subnet is in it
- * message: the range `{x}` is not in the subnet `{u.cidr}`
- * at: u.ip_range "not in the subnet"
+/** COMPOSE045 invalid-ipam error: the IP range of a subnet is outside the subnet
+ * message: the IP range `{x}` is outside the subnet `{u.cidr}`
+ * at: u.ip_range "outside the subnet"
  * also: u.cidr "the subnet"
  * help: choose a part of `{u.cidr}`
  * why: Docker refuses to create the network.
@@ -154,12 +154,13 @@ assert RangesAreInTheirSubnet {
   all u: Subnet, x: u.ip_range | (cidr[u.cidr] and cidr[x]) implies contains[u.cidr, x]
 }
 
-/** COMPOSE046 error: a service is on a network once
- * message: `{s}` is put on one network twice: `{a}` and `{b}` are both `{a.target.actual_name}`
+/** COMPOSE046 repeated-network error: a service joins the same network twice
+ * message: service `{s}` joins the same network twice: `{a}` and `{b}` are both `{a.target.actual_name}`
  * at: b "the same network"
- * also: a "here already"
+ * also: a "first joined here"
  * help: remove one of them
- * why: Docker refuses the container: it is connected to the network already.
+ * fix: unsafe remove b
+ * why: Docker refuses the container: it is already connected to the network.
  * source: RR-9317, section 6.2, network_roles_are_attached_to_disjoint_networks; `NetworkRolesAreAttached` of the model `compose`
  */
 assert NetworksAreDisjoint {
@@ -167,12 +168,13 @@ assert NetworksAreDisjoint {
     s.active = True implies no a.target.actual_name & b.target.actual_name
 }
 
-/** COMPOSE047 error: hardware addresses on a network are unique
- * message: `{a.by}` and `{b.by}` have the same hardware address on `{n}`
+/** COMPOSE047 duplicate-mac-address error: two services on a network have the same MAC address
+ * message: the services `{a.by}` and `{b.by}` have the same MAC address on network `{n}`
  * at: b.mac_address "used again here"
- * also: a.mac_address "used here"
+ * also: a.mac_address "first used here"
  * help: give them different addresses, or leave `mac_address` out
- * why: Frames for one container reach the other.
+ * fix: unsafe remove b.mac_address
+ * why: Traffic for one container reaches the other.
  * source: Compose specification, `mac_address`
  */
 assert HardwareAddressesAreUnique {

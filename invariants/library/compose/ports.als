@@ -5,12 +5,12 @@ open compose/vocabulary
 open compose/project
 open values
 
-/** COMPOSE030 error: a port of the host is published once
- * message: `{p.by}` and `{q.by}` publish the same port of the host: `{p}` and `{q}`
- * at: q "taken already"
+/** COMPOSE030 port-conflict error: two services publish the same host port
+ * message: the services `{p.by}` and `{q.by}` publish the same host port: `{p}` and `{q}`
+ * at: q "already taken"
  * also: p "published here"
- * help: publish one of them on another port, or on another address of the host
- * why: The container that is started second fails: the port is already allocated.
+ * help: publish one of them on another port, or on another host address
+ * why: The second container fails to start: the port is already allocated.
  * source: Compose specification, `ports`
  */
 assert PortsArePublishedOnce {
@@ -20,12 +20,12 @@ assert PortsArePublishedOnce {
     implies (p.chooses = True or q.chooses = True)
 }
 
-/** COMPOSE030 error: a service publishes a port of the host once
- * message: `{p.by}` publishes the same port of the host twice: `{p}` and `{q}`
- * at: q "taken already"
+/** COMPOSE030 port-conflict error: a service publishes the same host port twice
+ * message: service `{p.by}` publishes the same host port twice: `{p}` and `{q}`
+ * at: q "already taken"
  * also: p "published here"
- * help: publish one of them on another port, or on another address of the host
- * why: The container is not started: the port is already allocated.
+ * help: publish one of them on another port, or on another host address
+ * why: The container does not start: the port is already allocated.
  * source: Compose specification, `ports`
  */
 assert PortsOfAServiceArePublishedOnce {
@@ -35,11 +35,11 @@ assert PortsOfAServiceArePublishedOnce {
     implies (p.chooses = True or q.chooses = True)
 }
 
-/** COMPOSE030 error: a range of ports has one that is free
- * message: `{s}` takes one of the ports `{p}`, and all of them are published by others
+/** COMPOSE030 port-conflict error: every port of a range is taken
+ * message: service `{s}` needs one of the host ports `{p}`, but other services publish all of them
  * at: p "none is free"
  * help: publish other ports
- * why: The container is not started: no port of the range can be allocated.
+ * why: The container does not start: no port of the range can be allocated.
  * source: Compose specification, `ports`
  */
 assert RangesHaveAFreePort {
@@ -48,24 +48,25 @@ assert RangesHaveAFreePort {
       q != p and runs[q.by] and some q.addresses & p.addresses }
 }
 
-/** COMPOSE031 error: a container with a name has no replicas
- * message: `{s}` has {s.replicas} replicas and one `container_name`
+/** COMPOSE031 container-name-with-replicas error: a service with replicas has a container name
+ * message: service `{s}` has {s.replicas} replicas but a fixed `container_name`
  * at: s.container_name "one name for {s.replicas} containers"
- * also: s.replicas "so many replicas"
+ * also: s.replicas "{s.replicas} replicas"
  * help: remove `container_name`
- * why: Compose refuses to scale a service with a fixed container name: names of containers are unique.
+ * fix: unsafe remove s.container_name
+ * why: Compose refuses to scale a service with a fixed container name: container names are unique.
  * source: RR-9317, section 6.2; Compose specification, `container_name`; `ContainerNamesAllowOneContainer` of the model `compose`
  */
 assert NamedContainersAreSingle {
   all s: Service | (plain and s.active = True and less[1, s.replicas]) implies no s.container_name
 }
 
-/** COMPOSE032 error: there is a port of the host for every replica
- * message: `{s}` has {s.replicas} replicas and publishes `{p}`, which is enough for {p.capacity}
+/** COMPOSE032 too-few-ports error: a service publishes fewer host ports than it has replicas
+ * message: service `{s}` has {s.replicas} replicas, but publishes enough host ports for {p.capacity}: `{p}`
  * at: p "enough for {p.capacity}"
- * also: s.replicas "so many replicas"
- * help: publish a range of ports, leave the port of the host out, or deploy to a swarm with `--target swarm`
- * why: Every container needs a port of the host of its own; the second one fails, as the port is already allocated.
+ * also: s.replicas "{s.replicas} replicas"
+ * help: publish a range of ports, leave the host port out, or deploy to a swarm with `--target swarm`
+ * why: Every container needs its own host port; the second one fails because the port is already allocated.
  * source: Compose specification, `ports`
  */
 assert ReplicasHavePorts {
@@ -73,12 +74,13 @@ assert ReplicasHavePorts {
     (plain and s.active = True) implies not less[p.capacity, s.replicas]
 }
 
-/** COMPOSE033 error: names of containers are unique
- * message: `{s}` and `{t}` have the same `container_name`
- * at: t.container_name "taken already"
- * also: s.container_name "used here"
+/** COMPOSE033 duplicate-container-name error: two services have the same container name
+ * message: the services `{s}` and `{t}` have the same `container_name`
+ * at: t.container_name "already taken"
+ * also: s.container_name "first used here"
  * help: give them different names, or leave `container_name` out
- * why: The container that is started second fails: the name is already in use.
+ * fix: unsafe remove t.container_name
+ * why: The second container fails to start: the name is already in use.
  * source: RR-9317, section 6.2; Compose specification, `container_name`; `ContainerNamesAreUnique` of the model `compose`
  */
 assert ContainerNamesAreUnique {
@@ -86,11 +88,12 @@ assert ContainerNamesAreUnique {
     (some s.container_name & t.container_name) implies not (plain and runs[s] and runs[t])
 }
 
-/** COMPOSE034 error: a service has networks of its own or those of `network_mode`
- * message: `{s}` has `network_mode: {s.network_mode}` and is put on the network `{r}`
- * at: r "cannot be beside `network_mode`"
- * also: s.network_mode "here"
+/** COMPOSE034 network-mode-and-networks error: a service has both `network_mode` and `networks`
+ * message: service `{s}` has `network_mode: {s.network_mode}`, so it cannot join network `{r}`
+ * at: r "conflicts with `network_mode`"
+ * also: s.network_mode "set here"
  * help: remove `network_mode` or `networks`
+ * fix: unsafe remove s.network_mode
  * why: Compose refuses the project: the two keys exclude each other.
  * source: RR-9317, section 6.2; Compose specification, `network_mode`; `NetworkModeExcludesNetworks` of the model `compose`
  */
@@ -99,12 +102,13 @@ assert NetworkModeExcludesNetworks {
     (plain and s.active = True and r.implicit = False) implies no s.network_mode
 }
 
-/** COMPOSE035 warning: a service on the network of the host publishes no ports
- * message: `{s}` uses the network of the host, and its port `{p}` is not published
+/** COMPOSE035 ports-ignored warning: a service on the host network publishes ports
+ * message: service `{s}` uses the host network, so publishing port `{p}` has no effect
  * at: p "has no effect"
- * also: s.network_mode "the network of the host"
- * help: remove `ports`: every port of the service is one of the host already
- * why: Docker discards published ports of a container on the network of the host, and warns.
+ * also: s.network_mode "host network"
+ * help: remove `ports`: every port of the service is already a port of the host
+ * fix: safe remove p
+ * why: Docker discards the published ports of a container on the host network, with a warning.
  * source: Compose specification, `network_mode`
  */
 assert HostNetworkPublishesNothing {
@@ -112,11 +116,12 @@ assert HostNetworkPublishesNothing {
     (s.network_mode = "host" and plain and s.active = True) implies p not in s.publications
 }
 
-/** COMPOSE036 error: a service on the network of another publishes no ports
- * message: `{s}` uses the network of another container, and publishes `{p}`
+/** COMPOSE036 ports-on-shared-network error: a service on the network of another publishes ports
+ * message: service `{s}` uses the network of another container, so it cannot publish `{p}`
  * at: p "refused"
- * also: s.network_mode "the network of another"
- * help: publish the port at the other service
+ * also: s.network_mode "network of another container"
+ * help: publish the port on the other service
+ * fix: unsafe remove p
  * why: Docker refuses the container: published ports belong to the container that owns the network.
  * source: Compose specification, `network_mode`
  */
@@ -126,12 +131,12 @@ assert SharedNetworkPublishesNothing {
       implies p not in s.publications
 }
 
-/** COMPOSE037 warning: names on a network are unique
- * message: `{a.by}` and `{b.by}` are both called `{n}` on the network `{a}`
- * at: a.aliases "called so here"
- * also: b.names "called so too"
- * help: give them different names, unless requests shall go to either
- * why: The name leads to either container, by chance.
+/** COMPOSE037 duplicate-alias warning: two services have the same name on a network
+ * message: the services `{a.by}` and `{b.by}` have the same name on network `{a}`: `{n}`
+ * at: a.aliases "named here"
+ * also: b.names "same name"
+ * help: use different names, unless you want requests to reach either of them
+ * why: The name resolves to either container at random.
  * source: Compose specification, `aliases`
  */
 assert AliasesAreUnique {

@@ -5,12 +5,12 @@ open hot/vocabulary
 open hot/neutron
 open values
 
-/** HOT209 error: a floating address is in the block of its subnet
- * message: the address `{a}` of `{f}` is outside the block `{s.prop_cidr}` of `{s}`
+/** HOT209 address-outside-subnet error: a floating IP address is outside its subnet
+ * message: the address `{a}` of floating IP `{f}` is outside subnet `{s}` (`{s.prop_cidr}`)
  * at: f.prop_floating_ip_address "not in `{s.prop_cidr}`"
  * also: s.prop_cidr
- * help: choose an address of `{s.prop_cidr}`
- * why: Neutron refuses the floating ip.
+ * help: choose an address in `{s.prop_cidr}`
+ * why: Neutron refuses the floating IP.
  * source: RR-9317, section 7.2.3
  */
 assert FloatingAddressIsInTheSubnet {
@@ -18,12 +18,12 @@ assert FloatingAddressIsInTheSubnet {
     (address[a] and cidr[s.prop_cidr]) implies contains[s.prop_cidr, a]
 }
 
-/** HOT231 error: the subnet of a floating ip is on its network
- * message: `{f}` is on the network `{f.prop_floating_network}`, and its subnet `{s}` on `{s.prop_network}`
- * at: f.prop_floating_subnet "of another network"
+/** HOT231 floating-subnet-mismatch error: the subnet of a floating IP belongs to another network
+ * message: subnet `{s}` of floating IP `{f}` belongs to network `{s.prop_network}`, not to `{f.prop_floating_network}`
+ * at: f.prop_floating_subnet "belongs to another network"
  * also: f.prop_floating_network
  * help: use a subnet of that network
- * why: Neutron refuses the floating ip.
+ * why: Neutron refuses the floating IP.
  * source: RR-9317, section 7.1.4
  */
 assert FloatingSubnetIsOnTheNetwork {
@@ -32,12 +32,13 @@ assert FloatingSubnetIsOnTheNetwork {
       some f.prop_floating_network & s.prop_network
 }
 
-/** HOT232 error: a floating address is used once
- * message: `{g}` has the floating address `{g.prop_floating_ip_address}` of `{f}`
+/** HOT232 duplicate-floating-ip error: two floating IPs have the same address
+ * message: floating IPs `{f}` and `{g}` have the same address: `{g.prop_floating_ip_address}`
  * at: g.prop_floating_ip_address "used again here"
- * also: f.prop_floating_ip_address "used here"
- * help: choose another address, or leave it out and Neutron chooses one
- * why: Neutron refuses the second floating ip.
+ * also: f.prop_floating_ip_address "first used here"
+ * help: choose another address, or leave it out and let Neutron choose one
+ * fix: unsafe remove g.prop_floating_ip_address
+ * why: Neutron refuses the second floating IP.
  * source: RR-9317, section 7.1.4
  */
 assert FloatingAddressesAreDifferent {
@@ -45,12 +46,13 @@ assert FloatingAddressesAreDifferent {
     no address_of[f.prop_floating_ip_address] & address_of[g.prop_floating_ip_address]
 }
 
-/** HOT233 error: an address of a port has one floating ip of a network
- * message: `{f}` and `{g}` are on one port and one network
- * at: g "also on this port"
- * also: f "on this port"
+/** HOT233 address-has-two-floating-ips error: two floating IPs from one network point to the same address
+ * message: floating IPs `{f}` and `{g}` point to the same address of a port, from the same network
+ * at: g.prop_port_id "second floating IP"
+ * also: g
+ * also: f "first floating IP"
  * help: give each its own `fixed_ip_address`, or its own port
- * why: Neutron refuses the second: a fixed address has one floating ip of an external network.
+ * why: Neutron refuses the second one: a fixed address can have one floating IP per external network.
  * source: RR-9317, section 7.1.4
  */
 assert OneFloatingIpForAnAddress {
@@ -60,12 +62,12 @@ assert OneFloatingIpForAnAddress {
       address_of[f.prop_fixed_ip_address] != address_of[g.prop_fixed_ip_address])
 }
 
-/** HOT301 error: a floating ip is on an external network
- * message: the network `{n}` of `{f}` is not external
+/** HOT301 network-not-external error: the network of a floating IP is not external
+ * message: network `{n}` of floating IP `{f}` is not external
  * at: f.prop_floating_network "not an external network"
  * also: n "created here"
  * help: use an OS::Neutron::ProviderNet with `router_external: true`, or an existing external network
- * why: A floating ip is an address of an external network; Neutron refuses it on any other.
+ * why: Floating IPs are addresses of external networks; Neutron refuses any other network.
  * source: RR-9317, section 7.2.2
  */
 assert FloatingNetworkIsExternal {
@@ -73,12 +75,14 @@ assert FloatingNetworkIsExternal {
     entry[n.prop_value_specs, "router:external", True]
 }
 
-/** HOT301 error: a floating ip on a provider network is on an external one
- * message: the provider network `{n}` of `{f}` is not external
+/** HOT301 network-not-external error: the provider network of a floating IP is not external
+ * message: provider network `{n}` of floating IP `{f}` is not external
  * at: f.prop_floating_network "not an external network"
  * also: n "created here"
  * help: set `router_external: true` on `{n}`
- * why: A floating ip is an address of an external network; Neutron refuses it on any other.
+ * fix: unsafe replace n.prop_router_external with `true`
+ * fix: unsafe add `properties.router_external: true` to n
+ * why: Floating IPs are addresses of external networks; Neutron refuses any other network.
  * source: RR-9317, section 7.2.2
  */
 assert FloatingProviderNetworkIsExternal {
@@ -86,12 +90,13 @@ assert FloatingProviderNetworkIsExternal {
     n.prop_router_external = True
 }
 
-/** HOT303 error: a floating ip reaches its port through a router
- * message: no router joins the network of `{p}` to the network `{n}` of `{f}`
- * at: f "cannot reach `{p}`"
+/** HOT303 floating-ip-unreachable error: no router connects a floating IP to its port
+ * message: no router connects the network of port `{p}` to network `{n}` of floating IP `{f}`
+ * at: f.prop_port_id "cannot be reached by `{f}`"
+ * also: f
  * also: p "this port"
  * help: add a router with a gateway on `{n}` and an interface on a subnet of the port
- * why: Neutron refuses to associate a floating ip with a port that no router connects to its network.
+ * why: Neutron refuses to associate a floating IP with a port that no router connects to its network.
  * source: ours, as RR-9317, section 7.2.2
  */
 assert FloatingIpIsReachable {
@@ -102,12 +107,13 @@ assert FloatingIpIsReachable {
         and some i.prop_router and n in gateway_network[i.prop_router]
 }
 
-/** HOT304 warning: a floating ip waits for the router interface that makes it reachable
- * message: `{f}` does not wait for `{i}`, which joins the network of its port to a router
+/** HOT304 missing-router-dependency warning: a floating IP may be created before the router interface it needs
+ * message: floating IP `{f}` does not wait for `{i}`, which connects the network of its port to a router
  * at: f "needs `{i}`"
  * also: i "this router interface"
  * help: add `depends_on: {i}`
- * why: Heat adds the dependency only when the port names its subnet; without it the association may come first and fail.
+ * fix: unsafe add `depends_on: {i}` to f
+ * why: Heat adds this dependency only when the port names its subnet. Without it, the association can come first and fail.
  * source: RR-9317, section 7.3
  */
 assert FloatingIpWaitsForItsRouter {
@@ -116,12 +122,13 @@ assert FloatingIpWaitsForItsRouter {
       i in f.^requires
 }
 
-/** HOT304 warning: the association of a floating ip waits for the router interface that makes it reachable
- * message: `{a}` does not wait for `{i}`, which joins the network of its port to a router
+/** HOT304 missing-router-dependency warning: a floating IP may be associated before the router interface it needs is created
+ * message: `{a}` does not wait for `{i}`, which connects the network of its port to a router
  * at: a "needs `{i}`"
  * also: i "this router interface"
  * help: add `depends_on: {i}`
- * why: Heat adds the dependency only when the port names its subnet; without it the association may come first and fail.
+ * fix: unsafe add `depends_on: {i}` to a
+ * why: Heat adds this dependency only when the port names its subnet. Without it, the association can come first and fail.
  * source: RR-9317, section 7.3
  */
 assert AssociationWaitsForItsRouter {

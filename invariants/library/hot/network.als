@@ -5,20 +5,20 @@ open hot/vocabulary
 open hot/neutron
 open values
 
-/** HOT108 warning: provider networks have different names
- * message: the provider networks `{n}` and `{m}` have the name `{n.prop_name}`
+/** HOT108 duplicate-provider-network-name warning: two provider networks have the same name
+ * message: the provider networks `{n}` and `{m}` have the same name: `{n.prop_name}`
  * at: m.prop_name "same name"
- * also: n.prop_name "as here"
+ * also: n.prop_name "first used here"
  * help: give them different names
- * why: Neutron accepts it, and whoever refers to a network by name finds two.
+ * why: Neutron accepts this, but the name no longer identifies one network.
  * source: RR-9317, section 7.1.4
  */
 assert ProviderNetworksHaveDifferentNames {
   all disj n, m: OS_Neutron_ProviderNet | no n.prop_name & m.prop_name
 }
 
-/** HOT236 error: a flat or vlan network names its physical network
- * message: `{n}` is a `{n.prop_network_type}` network without `physical_network`
+/** HOT236 invalid-provider-network error: a flat or VLAN network does not name its physical network
+ * message: `{n}` is a `{n.prop_network_type}` network but has no `physical_network`
  * at: n.prop_network_type "needs a physical network"
  * help: add `physical_network`
  * why: Neutron refuses the network.
@@ -29,12 +29,13 @@ assert PhysicalNetworkIsGiven {
     some n.prop_physical_network
 }
 
-/** HOT236 error: a tunnel has no physical network
- * message: `{n}` is a `{n.prop_network_type}` network and names a physical network
+/** HOT236 invalid-provider-network error: a tunnel or local network names a physical network
+ * message: `{n}` is a `{n.prop_network_type}` network, so it cannot have a `physical_network`
  * at: n.prop_physical_network
  * also: n.prop_network_type
  * help: remove `physical_network`
- * why: Neutron refuses the network: a tunnel, and a network local to one host, has none.
+ * fix: unsafe remove n.prop_physical_network
+ * why: Neutron refuses the network: tunnels, and networks local to one host, have no physical network.
  * source: RR-9317, section 7.1.4
  */
 assert TunnelsHaveNoPhysicalNetwork {
@@ -42,11 +43,12 @@ assert TunnelsHaveNoPhysicalNetwork {
     no n.prop_physical_network
 }
 
-/** HOT236 error: a flat or local network has no segmentation id
- * message: `{n}` is a `{n.prop_network_type}` network and has a segmentation id
+/** HOT236 invalid-provider-network error: a flat or local network has a segmentation ID
+ * message: `{n}` is a `{n.prop_network_type}` network, so it cannot have a `segmentation_id`
  * at: n.prop_segmentation_id
  * also: n.prop_network_type
  * help: remove `segmentation_id`
+ * fix: unsafe remove n.prop_segmentation_id
  * why: Neutron refuses the network.
  * source: RR-9317, section 7.1.4
  */

@@ -5,11 +5,12 @@ open hot/vocabulary
 open hot/neutron
 open values
 
-/** HOT101 error: a distributed router names no agents
- * message: `{r}` is distributed and names agents
+/** HOT101 distributed-router-agents error: a distributed router names its agents
+ * message: router `{r}` is distributed, so it cannot name agents
  * at: r.prop_l3_agent_ids
  * also: r.prop_distributed
  * help: remove `l3_agent_ids`
+ * fix: unsafe remove r.prop_l3_agent_ids
  * why: Heat refuses the router: a distributed router runs on every node.
  * source: HOT specification, OS::Neutron::Router
  */
@@ -17,8 +18,8 @@ assert DistributedNamesNoAgents {
   all r: OS_Neutron_Router | r.prop_distributed = True implies no r.prop_l3_agent_ids + r.prop_l3_agent_id
 }
 
-/** HOT102 error: a router is not both highly available and distributed
- * message: `{r}` is both `ha` and `distributed`
+/** HOT102 ha-and-distributed error: a router is both highly available and distributed
+ * message: router `{r}` is both `ha` and `distributed`
  * at: r.prop_ha
  * also: r.prop_distributed
  * help: choose one of the two
@@ -29,10 +30,10 @@ assert HaOrDistributed {
   all r: OS_Neutron_Router | not (r.prop_ha = True and r.prop_distributed = True)
 }
 
-/** HOT103 error: the subnet of a router's external address is on its gateway's network
- * message: the gateway of `{r}` is on `{g.prop_network}`, and the subnet `{s}` of its address on `{s.prop_network}`
- * at: e.prop_subnet "of another network"
- * also: g.prop_network "the gateway's network"
+/** HOT103 gateway-subnet-mismatch error: the subnet of a router's external address belongs to another network
+ * message: subnet `{s}` of router `{r}` belongs to network `{s.prop_network}`, not to its gateway network `{g.prop_network}`
+ * at: e.prop_subnet "belongs to another network"
+ * also: g.prop_network "the gateway network"
  * help: use a subnet of that network
  * why: Neutron refuses the router.
  * source: HOT specification, OS::Neutron::Router
@@ -43,16 +44,16 @@ assert GatewaySubnetIsOnTheNetwork {
     (some g.prop_network and some s.prop_network) implies some g.prop_network & s.prop_network
 }
 
-/** HOT104 error: a router interface has a port or a subnet
+/** HOT104 invalid-router-interface error: a router interface has neither a port nor a subnet
  * message: `{i}` has neither `port` nor `subnet`
- * at: i "joins nothing"
+ * at: i "attaches nothing"
  * help: add `subnet`
  * why: Heat refuses the interface.
  * source: HOT specification, OS::Neutron::RouterInterface
  */
 assert InterfaceJoinsSomething { all i: OS_Neutron_RouterInterface | some i.prop_port + i.prop_subnet }
 
-/** HOT104 error: a router interface has not both a port and a subnet
+/** HOT104 invalid-router-interface error: a router interface has both a port and a subnet
  * message: `{i}` has both `port` and `subnet`
  * at: i.prop_port
  * also: i.prop_subnet
@@ -62,11 +63,11 @@ assert InterfaceJoinsSomething { all i: OS_Neutron_RouterInterface | some i.prop
  */
 assert PortOrSubnet { all i: OS_Neutron_RouterInterface | no i.prop_port or no i.prop_subnet }
 
-/** HOT209 error: an external address of a router is in the block of its subnet
- * message: the address `{a}` of `{r}` is outside the block `{s.prop_cidr}` of `{s}`
+/** HOT209 address-outside-subnet error: an external address of a router is outside its subnet
+ * message: the address `{a}` of router `{r}` is outside subnet `{s}` (`{s.prop_cidr}`)
  * at: e.prop_ip_address "not in `{s.prop_cidr}`"
  * also: s.prop_cidr
- * help: choose an address of `{s.prop_cidr}`
+ * help: choose an address in `{s.prop_cidr}`
  * why: Neutron refuses the router.
  * source: RR-9317, section 7.2.3
  */
@@ -76,11 +77,11 @@ assert GatewayAddressIsInTheSubnet {
     (address[a] and cidr[s.prop_cidr]) implies contains[s.prop_cidr, a]
 }
 
-/** HOT210 error: routers on one network have different addresses
- * message: `{s}` has an external address of `{r}`
+/** HOT210 duplicate-router-address error: two routers on a network have the same external address
+ * message: router `{s}` uses an external address of router `{r}`
  * at: s.prop_external_gateway_info.prop_external_fixed_ips.prop_ip_address "used again here"
- * also: r.prop_external_gateway_info.prop_external_fixed_ips.prop_ip_address "used here"
- * help: choose another address, or leave it out and Neutron chooses one
+ * also: r.prop_external_gateway_info.prop_external_fixed_ips.prop_ip_address "first used here"
+ * help: choose another address, or leave it out and let Neutron choose one
  * why: Neutron refuses the second router.
  * source: RR-9317, section 7.1.4
  */
@@ -92,8 +93,8 @@ assert RoutersHaveDifferentAddresses {
       and no x.prop_external_fixed_ips.prop_subnet & y.prop_external_fixed_ips.prop_subnet)
 }
 
-/** HOT211 error: only a highly available router has several agents
- * message: `{r}` names several agents and is not `ha`
+/** HOT211 agents-without-ha error: a router has several agents but is not highly available
+ * message: router `{r}` names several agents but is not `ha`
  * at: r.prop_l3_agent_ids
  * help: set `ha: true`, or name one agent
  * why: Heat refuses the router.
@@ -103,10 +104,10 @@ assert SeveralAgentsNeedHa {
   all r: OS_Neutron_Router | not lone r.prop_l3_agent_ids implies r.prop_ha = True
 }
 
-/** HOT212 error: router interfaces do not share a port
- * message: `{i}` and `{j}` use one port, `{i.prop_port}`
+/** HOT212 router-port-shared error: two router interfaces share a port
+ * message: `{i}` and `{j}` use the same port: `{i.prop_port}`
  * at: j.prop_port "used again here"
- * also: i.prop_port "used here"
+ * also: i.prop_port "first used here"
  * help: give each its own port
  * why: Neutron refuses the second interface: the port is in use.
  * source: RR-9317, section 7.1.4
@@ -115,11 +116,12 @@ assert InterfacesHaveTheirOwnPort {
   all disj i, j: OS_Neutron_RouterInterface | no i.prop_port & j.prop_port
 }
 
-/** HOT305 error: the subnets of a router do not overlap
- * message: the router `{i.prop_router}` joins `{s}` and `{t}`, whose blocks `{s.prop_cidr}` and `{t.prop_cidr}` overlap
- * at: j "joins `{t}`"
- * also: i "joins `{s}`"
- * help: give the subnets disjoint blocks
+/** HOT305 overlapping-router-subnets error: a router connects overlapping subnets
+ * message: router `{i.prop_router}` connects the subnets `{s}` and `{t}`, which overlap: `{s.prop_cidr}` and `{t.prop_cidr}`
+ * at: j.prop_subnet "connects `{t}`"
+ * also: j
+ * also: i "connects `{s}`"
+ * help: give the subnets separate address ranges
  * why: Neutron refuses the second interface: the router could not tell where to send a packet.
  * source: ours
  */
@@ -130,24 +132,24 @@ assert RoutedSubnetsAreDisjoint {
         s != t and overlaps[s.prop_cidr, t.prop_cidr])
 }
 
-/** HOT306 error: a subnet is joined by its gateway to one router
- * message: `{i}` and `{j}` both join `{i.prop_subnet}` to a router by its gateway address
- * at: j.prop_subnet "joined again here"
- * also: i.prop_subnet "joined here"
- * help: join one of them by a `port` of its own
- * why: An interface by `subnet` takes the gateway address of the subnet, so Neutron refuses the second.
+/** HOT306 gateway-unavailable error: two router interfaces claim the gateway address of a subnet
+ * message: `{i}` and `{j}` both claim the gateway address of subnet `{i.prop_subnet}`
+ * at: j.prop_subnet "claimed again here"
+ * also: i.prop_subnet "first claimed here"
+ * help: attach one of them through a `port` of its own
+ * why: An interface with `subnet` takes the gateway address of that subnet, so Neutron refuses the second.
  * source: ours
  */
 assert OneGatewayForASubnet {
   all disj i, j: OS_Neutron_RouterInterface | no i.prop_subnet & j.prop_subnet
 }
 
-/** HOT306 error: a subnet without a gateway is not joined by it
- * message: `{i}` joins `{s}` to a router, and `{s}` has no gateway
+/** HOT306 gateway-unavailable error: a router interface needs the gateway address of a subnet that has none
+ * message: `{i}` attaches subnet `{s}`, which has no gateway address
  * at: i.prop_subnet
  * also: s.prop_gateway_ip "no gateway"
- * help: give the subnet a `gateway_ip`, or join it by a `port`
- * why: An interface by `subnet` takes the gateway address of the subnet; Neutron refuses it without one.
+ * help: give the subnet a `gateway_ip`, or attach it through a `port`
+ * why: An interface with `subnet` takes the gateway address of that subnet; Neutron refuses it without one.
  * source: ours
  */
 assert JoinedSubnetsHaveAGateway {

@@ -44,11 +44,12 @@ fun of_ipv6: set univ {
   "icmpv6" + "icmp-v6" + "ipv6-icmp" + "ipv6-encap" + "ipv6-frag" + "ipv6-nonxt" + "ipv6-opts" + "ipv6-route"
 }
 
-/** HOT105 error: a port range does not end before it starts
+/** HOT105 invalid-port-range error: a port range ends before it starts
  * message: the port range ends at `{r.prop_port_range_max}`, before its start `{r.prop_port_range_min}`
  * at: r.prop_port_range_max "below the start"
  * also: r.prop_port_range_min "starts here"
  * help: swap `port_range_min` and `port_range_max`
+ * fix: unsafe replace r.prop_port_range_max with `{r.prop_port_range_min}`; replace r.prop_port_range_min with `{r.prop_port_range_max}`
  * why: Neutron refuses the rule.
  * source: HOT specification, OS::Neutron::SecurityGroup
  */
@@ -56,8 +57,8 @@ assert RangesAreOrdered {
   all r: rules | protocol[r] in with_ports and some protocol[r] implies not less[greatest[r], least[r]]
 }
 
-/** HOT105 error: an ICMP type or code is between 0 and 255
- * message: `{v}` is no ICMP type or code
+/** HOT105 invalid-port-range error: an ICMP type or code is not between 0 and 255
+ * message: `{v}` is not a valid ICMP type or code
  * at: r.prop_port_range_max
  * also: r.prop_port_range_min
  * help: use a number between 0 and 255
@@ -68,8 +69,8 @@ assert IcmpTypesAreBytes {
   all r: rules, v: least[r] + greatest[r] | some protocol[r] & icmp implies not less[255, v] and not less[v, 0]
 }
 
-/** HOT213 error: only protocols with ports have a port range
- * message: the protocol `{r.prop_protocol}` has no ports
+/** HOT213 port-range-protocol error: a protocol without ports has a port range
+ * message: protocol `{r.prop_protocol}` has no ports, so the rule cannot have a port range
  * at: r.prop_port_range_min
  * also: r.prop_port_range_max
  * also: r.prop_protocol
@@ -81,8 +82,8 @@ assert RangesNeedPorts {
   all r: rules | (some protocol[r] and some least[r] + greatest[r]) implies protocol[r] in with_ports + icmp
 }
 
-/** HOT213 error: a port range names its protocol
- * message: the rule has a port range and no protocol
+/** HOT213 port-range-protocol error: a port range has no protocol
+ * message: the rule has a port range but no protocol
  * at: r.prop_port_range_min
  * also: r.prop_port_range_max
  * help: add `protocol`
@@ -91,11 +92,11 @@ assert RangesNeedPorts {
  */
 assert RangesNeedAProtocol { all r: rules | some least[r] + greatest[r] implies some protocol[r] }
 
-/** HOT213 error: a port range of TCP or UDP has both ends
+/** HOT213 port-range-protocol error: a TCP or UDP port range has only one end
  * message: the port range has only one end
  * at: r.prop_port_range_min
  * also: r.prop_port_range_max
- * help: give both `port_range_min` and `port_range_max`
+ * help: set both `port_range_min` and `port_range_max`
  * why: Neutron refuses the rule.
  * source: ours
  */
@@ -103,8 +104,8 @@ assert RangesHaveBothEnds {
   all r: rules | some protocol[r] & tcp_udp implies (some least[r] iff some greatest[r])
 }
 
-/** HOT213 error: a port of TCP or UDP is 1 or more
- * message: `{v}` is no port
+/** HOT213 port-range-protocol error: a TCP or UDP port is below 1
+ * message: `{v}` is not a valid port
  * at: r.prop_port_range_min
  * also: r.prop_port_range_max
  * help: start at 1
@@ -115,9 +116,9 @@ assert PortsArePositive {
   all r: rules, v: least[r] + greatest[r] | some protocol[r] & tcp_udp implies not less[v, 1]
 }
 
-/** HOT213 error: an ICMP code has a type
- * message: the rule has an ICMP code (`port_range_max`) and no type (`port_range_min`)
- * at: r.prop_port_range_max "a code without a type"
+/** HOT213 port-range-protocol error: an ICMP code has no type
+ * message: the rule has an ICMP code (`port_range_max`) but no type (`port_range_min`)
+ * at: r.prop_port_range_max "code without a type"
  * help: add the type as `port_range_min`
  * why: Neutron refuses the rule.
  * source: RR-9317, section 7.1.4
@@ -126,9 +127,9 @@ assert IcmpCodesHaveAType {
   all r: rules | (some protocol[r] & icmp and some greatest[r]) implies some least[r]
 }
 
-/** HOT214 error: a rule for IPv4 has no protocol of IPv6
- * message: the protocol `{r.prop_protocol}` is of IPv6, and the rule is for IPv4
- * at: r.prop_protocol "of IPv6"
+/** HOT214 ethertype-mismatch error: an IPv4 rule uses an IPv6 protocol
+ * message: protocol `{r.prop_protocol}` is for IPv6, but the rule is for IPv4
+ * at: r.prop_protocol "for IPv6"
  * also: r.prop_ethertype "for IPv4"
  * help: set `ethertype: IPv6`, or use `icmp`; without `ethertype` a rule is for IPv4
  * why: Neutron refuses the rule.
@@ -136,11 +137,11 @@ assert IcmpCodesHaveAType {
  */
 assert ProtocolFitsTheEthertype { all r: rules | ethertype[r] = "IPv4" implies no protocol[r] & of_ipv6 }
 
-/** HOT214 error: the remote prefix of a rule is of its version
- * message: the prefix `{r.prop_remote_ip_prefix}` is not of `{r.prop_ethertype}`
+/** HOT214 ethertype-mismatch error: the remote prefix of a rule has the wrong IP version
+ * message: the prefix `{r.prop_remote_ip_prefix}` is not an `{r.prop_ethertype}` prefix
  * at: r.prop_remote_ip_prefix
  * also: r.prop_ethertype
- * help: set `ethertype` to the version of the prefix; without it, a rule is for IPv4
+ * help: set `ethertype` to the version of the prefix; without it, the rule is for IPv4
  * why: Neutron refuses the rule.
  * source: RR-9317, section 7.2.3, figure 11
  */

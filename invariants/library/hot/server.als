@@ -29,12 +29,12 @@ fun sources[e: OS_Nova_Server_block_device_mapping_v2]: set univ {
   + (some e.prop_ephemeral_size + e.prop_ephemeral_format => "ephemeral_size" else none)
 }
 
-/** HOT209 error: a fixed address of a server is in the block of its subnet
- * message: the address `{a}` of `{s}` is outside the block `{n.prop_cidr}` of `{n}`
+/** HOT209 address-outside-subnet error: a fixed IP of a server is outside its subnet
+ * message: the address `{a}` of server `{s}` is outside subnet `{n}` (`{n.prop_cidr}`)
  * at: e.prop_fixed_ip "not in `{n.prop_cidr}`"
  * also: n.prop_cidr
- * help: choose an address of `{n.prop_cidr}`
- * why: Neutron refuses the port that Nova asks for, and the server fails.
+ * help: choose an address in `{n.prop_cidr}`
+ * why: Neutron refuses the port that Nova requests, and the server fails.
  * source: RR-9317, section 7.2.3, figure 10
  */
 assert ServerAddressIsInTheSubnet {
@@ -42,12 +42,12 @@ assert ServerAddressIsInTheSubnet {
     (address[a] and cidr[n.prop_cidr]) implies contains[n.prop_cidr, a]
 }
 
-/** HOT209 error: a fixed address of a server is in a block of its network
- * message: the address `{a}` of `{s}` is in no subnet of `{n}`
- * at: e.prop_fixed_ip "in no subnet"
+/** HOT209 address-outside-subnet error: a fixed IP of a server is outside every subnet of its network
+ * message: the address `{a}` of server `{s}` is outside every subnet of network `{n}`
+ * at: e.prop_fixed_ip "outside every subnet"
  * also: n
- * help: choose an address of one of its subnets
- * why: Neutron refuses the port that Nova asks for, and the server fails.
+ * help: choose an address in one of its subnets
+ * why: Neutron refuses the port that Nova requests, and the server fails.
  * source: RR-9317, section 7.2.3, figure 10
  */
 assert ServerAddressIsInTheNetwork {
@@ -57,10 +57,10 @@ assert ServerAddressIsInTheNetwork {
     implies some t: subnets_on[n] | contains[(t & OS_Neutron_Subnet).prop_cidr, a]
 }
 
-/** HOT221 error: a server is attached to a port once
- * message: `{s}` is attached twice to the port `{a.prop_port}`
+/** HOT221 port-shared error: a server is attached to the same port twice
+ * message: server `{s}` is attached to port `{a.prop_port}` twice
  * at: b.prop_port "attached again here"
- * also: a.prop_port "attached here"
+ * also: a.prop_port "first attached here"
  * help: remove one of the two
  * why: Nova refuses the server: the port is in use.
  * source: RR-9317, section 7.1.4
@@ -69,11 +69,11 @@ assert AttachedToAPortOnce {
   all s: OS_Nova_Server, disj a, b: s.prop_networks | no a.prop_port & b.prop_port
 }
 
-/** HOT221 error: servers do not share a port
- * message: `{s}` and `{t}` are attached to one port
+/** HOT221 port-shared error: two servers share a port
+ * message: the servers `{s}` and `{t}` share a port
  * at: t.prop_networks.prop_port "attached again here"
- * also: s.prop_networks.prop_port "attached here"
- * help: give each server a port of its own
+ * also: s.prop_networks.prop_port "first attached here"
+ * help: give each server its own port
  * why: Nova refuses the second server: the port is in use.
  * source: RR-9317, sections 7.1.4 and 7.2.3, figure 8
  */
@@ -81,10 +81,10 @@ assert ServersHaveTheirOwnPort {
   all disj s, t: OS_Nova_Server | no s.prop_networks.prop_port & t.prop_networks.prop_port
 }
 
-/** HOT222 error: a server has one list of block devices
- * message: `{s}` has both `block_device_mapping` and `block_device_mapping_v2`
- * at: s.prop_block_device_mapping "old list"
- * also: s.prop_block_device_mapping_v2 "new list"
+/** HOT222 two-block-device-lists error: a server has two lists of block devices
+ * message: server `{s}` has both `block_device_mapping` and `block_device_mapping_v2`
+ * at: s.prop_block_device_mapping "deprecated list"
+ * also: s.prop_block_device_mapping_v2 "current list"
  * help: move everything into `block_device_mapping_v2`
  * why: Heat refuses the server.
  * source: RR-9317, section 7.1.4
@@ -93,12 +93,12 @@ assert OneListOfDevices {
   all s: OS_Nova_Server | no s.prop_block_device_mapping or no s.prop_block_device_mapping_v2
 }
 
-/** HOT224 error: a server has a fixed address once
- * message: `{s}` has the address `{a.prop_fixed_ip}` twice on one network
+/** HOT224 duplicate-server-address error: a server has the same fixed IP twice
+ * message: server `{s}` has the address `{a.prop_fixed_ip}` twice on one network
  * at: b.prop_fixed_ip "used again here"
- * also: a.prop_fixed_ip "used here"
- * help: choose another address, or leave it out and Neutron chooses one
- * why: Neutron refuses the second port that Nova asks for.
+ * also: a.prop_fixed_ip "first used here"
+ * help: choose another address, or leave it out and let Neutron choose one
+ * why: Neutron refuses the second port that Nova requests.
  * source: RR-9317, section 7.1.4
  */
 assert ServerAddressesAreDifferent {
@@ -107,12 +107,12 @@ assert ServerAddressesAreDifferent {
       no entry_networks[a] & entry_networks[b]
 }
 
-/** HOT224 error: servers on one network have different fixed addresses
- * message: `{t}` has the address `{b.prop_fixed_ip}` of `{s}`, on one network
+/** HOT224 duplicate-server-address error: two servers on a network have the same fixed IP
+ * message: the servers `{s}` and `{t}` have the same address on one network: `{b.prop_fixed_ip}`
  * at: b.prop_fixed_ip "used again here"
- * also: a.prop_fixed_ip "used here"
- * help: choose another address, or leave it out and Neutron chooses one
- * why: Neutron refuses the second port that Nova asks for.
+ * also: a.prop_fixed_ip "first used here"
+ * help: choose another address, or leave it out and let Neutron choose one
+ * why: Neutron refuses the second port that Nova requests.
  * source: RR-9317, section 7.1.4
  */
 assert ServersHaveDifferentAddresses {
@@ -122,11 +122,12 @@ assert ServersHaveDifferentAddresses {
       and some entry_networks[a] & entry_networks[b])
 }
 
-/** HOT225 error: a network entry of a server names its network once
- * message: a network entry of `{s}` has both `uuid` and `network`
- * at: e.prop_uuid "old name"
+/** HOT225 invalid-network-entry error: a network entry of a server names its network twice
+ * message: a network entry of server `{s}` has both `uuid` and `network`
+ * at: e.prop_uuid "deprecated name"
  * also: e.prop_network
  * help: remove `uuid`
+ * fix: unsafe remove e.prop_uuid
  * why: Heat refuses the server.
  * source: RR-9317, section 7.1.4
  */
@@ -134,11 +135,12 @@ assert NetworkIsNamedOnce {
   all s: OS_Nova_Server, e: s.prop_networks | no e.prop_uuid or no e.prop_network
 }
 
-/** HOT225 error: a network entry of a server has not both a port and an address
- * message: a network entry of `{s}` has both `port` and `fixed_ip`
+/** HOT225 invalid-network-entry error: a network entry of a server has both a port and an address
+ * message: a network entry of server `{s}` has both `port` and `fixed_ip`
  * at: e.prop_fixed_ip
  * also: e.prop_port
- * help: give the address to the port
+ * help: set the address on the port instead
+ * fix: unsafe remove e.prop_fixed_ip
  * why: Heat refuses the server.
  * source: RR-9317, section 7.1.4
  */
@@ -146,8 +148,8 @@ assert AddressIsThatOfThePort {
   all s: OS_Nova_Server, e: s.prop_networks | no e.prop_fixed_ip or no e.prop_port
 }
 
-/** HOT225 error: a network entry of a server names something to attach to
- * message: a network entry of `{s}` names no network, subnet or port
+/** HOT225 invalid-network-entry error: a network entry of a server names no network
+ * message: a network entry of server `{s}` has no `network`, `subnet` or `port`
  * at: e "attaches to nothing"
  * help: add `network`, `subnet` or `port`
  * why: Heat refuses the server.
@@ -158,9 +160,9 @@ assert NetworkEntriesName {
     some e.prop_network + e.prop_uuid + e.prop_port + e.prop_allocate_network + e.prop_subnet
 }
 
-/** HOT226 error: the subnet of a network entry is on its network
- * message: a network entry of `{s}` is on `{e.prop_network}`, and its subnet `{n}` on `{n.prop_network}`
- * at: e.prop_subnet "of another network"
+/** HOT226 server-subnet-mismatch error: the subnet of a network entry belongs to another network
+ * message: subnet `{n}` of server `{s}` belongs to network `{n.prop_network}`, not to `{e.prop_network}`
+ * at: e.prop_subnet "belongs to another network"
  * also: e.prop_network
  * help: use a subnet of that network
  * why: Heat refuses the server.
@@ -171,12 +173,12 @@ assert EntrySubnetIsOnTheNetwork {
     (some e.prop_network and some n.prop_network) implies some e.prop_network & n.prop_network
 }
 
-/** HOT227 error: the two floating ips of a server's port are on different networks
- * message: `{f}` of a network entry of `{s}` and `{g}` are on one port and one network
- * at: e.prop_floating_ip "this floating ip"
- * also: g "and this one"
+/** HOT227 port-has-two-floating-ips error: a port of a server has two floating IPs from one network
+ * message: the floating IPs `{f}` and `{g}` are on the same port of server `{s}` and from the same network
+ * at: e.prop_floating_ip "first floating IP"
+ * also: g "second floating IP"
  * help: remove one of the two
- * why: Neutron refuses the second: a fixed address has one floating ip of an external network.
+ * why: Neutron refuses the second one: a fixed address can have one floating IP per external network.
  * source: RR-9317, section 7.1.4
  */
 assert FloatingIpsAreOnDifferentNetworks {
@@ -186,8 +188,8 @@ assert FloatingIpsAreOnDifferentNetworks {
       no f.prop_floating_network & g.prop_floating_network
 }
 
-/** HOT228 error: a block device has a source
- * message: a block device of `{s}` has no source
+/** HOT228 invalid-block-device error: a block device has no source
+ * message: a block device of server `{s}` has no source
  * at: e "no source"
  * help: add `volume_id`, `snapshot_id`, `image`, `swap_size` or `ephemeral_size`
  * why: Heat refuses the server.
@@ -197,8 +199,8 @@ assert DevicesHaveASource {
   all s: OS_Nova_Server, e: s.prop_block_device_mapping_v2 | some sources[e]
 }
 
-/** HOT228 error: a block device has one source
- * message: a block device of `{s}` has several sources
+/** HOT228 invalid-block-device error: a block device has several sources
+ * message: a block device of server `{s}` has several sources
  * at: e "several sources"
  * help: keep one of `volume_id`, `snapshot_id`, `image`, `swap_size` and `ephemeral_size`
  * why: Heat refuses the server.
@@ -208,13 +210,15 @@ assert DevicesHaveOneSource {
   all s: OS_Nova_Server, e: s.prop_block_device_mapping_v2 | lone sources[e]
 }
 
-/** HOT229 error: a server with software deployments is made for them
- * message: `{s}` has the software deployment `{d}` and its `user_data_format` is `{s.prop_user_data_format}`
+/** HOT229 user-data-format-mismatch error: a server with software deployments has the wrong user data format
+ * message: server `{s}` has the software deployment `{d}`, but its `user_data_format` is `{s.prop_user_data_format}`
  * at: s.prop_user_data_format
  * also: s
  * also: d "deploys to it"
  * help: set `user_data_format: SOFTWARE_CONFIG`
- * why: The server never asks for the deployment, which fails when its time is over.
+ * fix: unsafe replace s.prop_user_data_format with `SOFTWARE_CONFIG`
+ * fix: unsafe add `properties.user_data_format: SOFTWARE_CONFIG` to s
+ * why: The server never polls for the deployment, which fails after its timeout.
  * source: RR-9317, section 7.1.4
  */
 assert DeploymentsNeedSoftwareConfig {
@@ -222,13 +226,15 @@ assert DeploymentsNeedSoftwareConfig {
     s.prop_user_data_format = "SOFTWARE_CONFIG"
 }
 
-/** HOT229 error: a server with structured deployments is made for them
- * message: `{s}` has the structured deployment `{d}` and its `user_data_format` is `{s.prop_user_data_format}`
+/** HOT229 user-data-format-mismatch error: a server with structured deployments has the wrong user data format
+ * message: server `{s}` has the structured deployment `{d}`, but its `user_data_format` is `{s.prop_user_data_format}`
  * at: s.prop_user_data_format
  * also: s
  * also: d "deploys to it"
  * help: set `user_data_format: SOFTWARE_CONFIG`
- * why: The server never asks for the deployment, which fails when its time is over.
+ * fix: unsafe replace s.prop_user_data_format with `SOFTWARE_CONFIG`
+ * fix: unsafe add `properties.user_data_format: SOFTWARE_CONFIG` to s
+ * why: The server never polls for the deployment, which fails after its timeout.
  * source: RR-9317, section 7.1.4
  */
 assert StructuredDeploymentsNeedSoftwareConfig {
@@ -236,12 +242,14 @@ assert StructuredDeploymentsNeedSoftwareConfig {
     s.prop_user_data_format = "SOFTWARE_CONFIG"
 }
 
-/** HOT229 error: a server with a group of deployments is made for them
- * message: `{s}` is in a group of deployments and its `user_data_format` is `{s.prop_user_data_format}`
+/** HOT229 user-data-format-mismatch error: a server in a deployment group has the wrong user data format
+ * message: server `{s}` is in a deployment group, but its `user_data_format` is `{s.prop_user_data_format}`
  * at: s.prop_user_data_format
  * also: s
  * help: set `user_data_format: SOFTWARE_CONFIG`
- * why: The server never asks for the deployments, which fail when their time is over.
+ * fix: unsafe replace s.prop_user_data_format with `SOFTWARE_CONFIG`
+ * fix: unsafe add `properties.user_data_format: SOFTWARE_CONFIG` to s
+ * why: The server never polls for the deployments, which fail after their timeout.
  * source: RR-9317, section 7.1.4
  */
 assert DeploymentGroupsNeedSoftwareConfig {
@@ -250,11 +258,11 @@ assert DeploymentGroupsNeedSoftwareConfig {
     implies s.prop_user_data_format = "SOFTWARE_CONFIG"
 }
 
-/** HOT230 error: a server has something to boot from
- * message: `{s}` has neither an image nor a bootable device
+/** HOT230 invalid-boot-source error: a server has nothing to boot from
+ * message: server `{s}` has neither an image nor a bootable device
  * at: s "cannot boot"
  * help: add `image`, or a block device with a volume, snapshot or image
- * why: Heat refuses the server. Of block devices with a `boot_index`, only index 0 is booted from.
+ * why: Heat refuses the server. Of block devices with a `boot_index`, only the one with index 0 is bootable.
  * source: RR-9317, section 7.1.4
  */
 assert ServersBoot {
@@ -262,8 +270,8 @@ assert ServersBoot {
     some s.prop_image or some boot_devices[s] or some s.prop_block_device_mapping
 }
 
-/** HOT230 error: a server has one thing to boot from
- * message: `{s}` has several things to boot from
+/** HOT230 invalid-boot-source error: a server has several boot sources
+ * message: server `{s}` has several boot sources
  * at: s.prop_block_device_mapping_v2
  * also: s.prop_image
  * help: keep `image` or one device; give the others a `boot_index` other than 0
@@ -274,12 +282,14 @@ assert ServersBootFromOne {
   all s: OS_Nova_Server | lone boot_devices[s] and (no s.prop_image or no boot_devices[s])
 }
 
-/** HOT302 warning: a server can reach the metadata service
- * message: `{s}` has no config drive, and none of its networks is attached to a router
- * at: s.prop_networks
+/** HOT302 metadata-unreachable warning: a server cannot reach the metadata service
+ * message: server `{s}` has no config drive, and none of its networks is connected to a router
+ * at: s.prop_networks.prop_network
+ * also: s.prop_networks
  * also: s "cannot reach the metadata service"
- * help: set `config_drive: true`, or attach a subnet of `{s.prop_networks.prop_network}` to a router
- * help: set `config_drive: true`, or attach one of its networks to a router
+ * help: set `config_drive: true`, or connect a subnet of `{s.prop_networks.prop_network}` to a router
+ * help: set `config_drive: true`, or connect one of its networks to a router
+ * fix: unsafe add `properties.config_drive: true` to s
  * why: cloud-init finds no metadata, so keys and passwords are never set and nobody can log in.
  * source: RR-9317, section 7.2.2
  */
@@ -290,11 +300,12 @@ assert MetadataIsReachable {
       or (some r: OS_Neutron_Router | some gateway_network[r] & n)
 }
 
-/** HOT302 warning: a server on an external network has a config drive
- * message: `{s}` has no config drive, and its network `{n}` is external
- * at: e.prop_network "no router answers for the metadata service here"
+/** HOT302 metadata-unreachable warning: a server on an external network has no config drive
+ * message: server `{s}` has no config drive, but its network `{n}` is external
+ * at: e.prop_network "no metadata service on an external network"
  * also: s "cannot reach the metadata service"
- * help: set `config_drive: true`, or use a private network that is attached to a router
+ * help: set `config_drive: true`, or use a private network that is connected to a router
+ * fix: unsafe add `properties.config_drive: true` to s
  * why: cloud-init finds no metadata, so keys and passwords are never set and nobody can log in.
  * source: RR-9317, section 7.2.2
  */
@@ -304,24 +315,24 @@ assert MetadataIsReachableFromOutside {
       s.prop_config_drive = True
 }
 
-/** HOT308 warning: the security groups of a server apply to its ports
- * message: `{s}` has security groups, which do not apply to its port `{e.prop_port}`
+/** HOT308 setting-ignored warning: the security groups of a server do not apply to its ports
+ * message: the security groups of server `{s}` do not apply to its port `{e.prop_port}`
  * at: s.prop_security_groups "ignored for the port"
  * also: e.prop_port "this port"
- * help: give `security_groups` to the port
- * why: Nova ignores the security groups of a server for ports that exist already.
+ * help: set `security_groups` on the port
+ * why: Nova ignores the security groups of a server for existing ports.
  * source: ours
  */
 assert SecurityGroupsApply {
   all s: OS_Nova_Server, e: s.prop_networks | some s.prop_security_groups implies no e.prop_port
 }
 
-/** HOT308 warning: a floating ip of a network entry has a port
- * message: the floating ip `{e.prop_floating_ip}` of `{s}` is on an entry that names only a network
+/** HOT308 setting-ignored warning: the floating IP of a network entry may land on another port
+ * message: the network entry for floating IP `{e.prop_floating_ip}` of server `{s}` names only a network
  * at: e.prop_floating_ip
  * also: e.prop_network
  * help: name the `port` or `subnet` of the entry
- * why: Heat chooses the port once the server is there; the floating ip may end on another address than meant.
+ * why: Heat chooses the port once the server exists, so the floating IP may end up on another address than intended.
  * source: ours
  */
 assert FloatingIpsHaveAPort {

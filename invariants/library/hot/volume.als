@@ -23,11 +23,11 @@ pred shared[v: set univ] {
     or entry[(t & OS_Cinder_VolumeType).prop_metadata, "multiattach", "<is> True"]
 }
 
-/** HOT107 error: a volume has a size or a source that gives it one
- * message: `{v}` has no `size`
- * at: v "how large?"
+/** HOT107 volume-without-size error: a volume has no size
+ * message: volume `{v}` has no `size`
+ * at: v "needs a size"
  * help: add `size`, in gigabytes
- * why: Heat refuses a volume without a size unless it is made from a backup, volume or snapshot.
+ * why: Heat refuses a volume without a size unless it is created from a backup, volume or snapshot.
  * source: HOT specification, OS::Cinder::Volume
  */
 assert VolumeHasASize {
@@ -35,10 +35,11 @@ assert VolumeHasASize {
     some v.prop_size + v.prop_backup_id + v.prop_source_volid + v.prop_snapshot_id
 }
 
-/** HOT223 error: a volume is attached once
- * message: the volume `{v}` is attached twice
- * at: b "attached again here"
- * also: a "attached here"
+/** HOT223 volume-attached-twice error: a volume is attached twice
+ * message: volume `{v}` is attached twice
+ * at: b.prop_volume_id "attached again here"
+ * also: b
+ * also: a "first attached here"
  * alias: HOT237
  * help: attach it once, or give it a volume type with `multiattach: "<is> True"`
  * why: Cinder refuses the second attachment: the volume is in use.
@@ -48,8 +49,8 @@ assert AttachedOnce {
   all disj a, b: attachments | not (some v: volume[a] & volume[b] | not shared[v])
 }
 
-/** HOT238 error: a volume has one source
- * message: `{v}` is made from several of `image`, `source_volid` and `snapshot_id`
+/** HOT238 conflicting-volume-sources error: a volume has several sources
+ * message: volume `{v}` has several of `image`, `source_volid` and `snapshot_id`
  * at: v.prop_snapshot_id
  * also: v.prop_source_volid
  * also: v.prop_image

@@ -3,6 +3,7 @@
 
 use std::time::{Duration, Instant};
 
+use locus_core::diagnostic::Input;
 use locus_core::value::SymbolKind;
 use locus_solver::limits::Limits;
 use locus_solver::problem::{Formula, Problem};
@@ -18,7 +19,7 @@ pub(super) enum Decision {
     /// It happens for every input.
     Always,
     /// It happens for these inputs, and not for others.
-    Sometimes(Vec<String>),
+    Sometimes(Vec<Input>),
     /// It happens for no input.
     Never,
     /// It depends on something that may be anything.
@@ -77,16 +78,16 @@ pub(super) fn decide(
 }
 
 /// An input and its value, in the user's words; not for what only the cloud decides.
-fn input(database: &Database, symbol: u32, value: u32) -> Option<String> {
+fn input(database: &Database, symbol: u32, value: u32) -> Option<Input> {
     let info = database.atom(Atom(symbol));
     let symbol = info.symbol.as_ref()?;
     if !matches!(symbol.kind, SymbolKind::Parameter | SymbolKind::Condition) {
         return None;
     }
     let known = database.atoms().nth(value as usize);
-    Some(match known {
-        Some(atom) => format!("`{}` = `{}`", info.name, database.atom(atom).name),
-        None => format!("another `{}`", info.name),
+    Some(Input {
+        name: info.name.to_string(),
+        value: known.map(|atom| database.atom(atom).name.to_string()),
     })
 }
 

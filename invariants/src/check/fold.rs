@@ -22,7 +22,14 @@ pub(super) fn fold_members(findings: Vec<Diagnostic>) -> Vec<Diagnostic> {
         let spans: Vec<Span> = spans.map(|label| label.span).collect();
         let key = (finding.code.clone(), finding.severity, message, spans);
         match first.get(&key).and_then(|&at| kept.get_mut(at)) {
-            Some((_, more)) => *more += 1,
+            Some((first, more)) => {
+                *more += 1;
+                for member in finding.members {
+                    if !first.members.contains(&member) {
+                        first.members.push(member);
+                    }
+                }
+            }
             None => {
                 first.insert(key, kept.len());
                 kept.push((finding, 0));

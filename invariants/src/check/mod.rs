@@ -5,6 +5,7 @@ mod agreement;
 mod decide;
 mod fold;
 mod layout;
+mod mend;
 mod populate;
 mod problem;
 mod report;

@@ -7,15 +7,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use locus_core::value::Value;
 use locus_solver::problem::{
-    Atom as ProblemAtom, Count as ProblemCount, Decl, Expr, Formula, Int, IntCmp as ProblemCmp,
-    IntOp as ProblemOp, Mult, Problem, Quant, RelationId as ProblemRelation, TupleSet, Universe,
-    Var,
+    Decl, Expr, Formula, Int, Mult, Problem, Quant, RelationId as ProblemRelation, TupleSet,
+    Universe, Var,
 };
 
 use crate::engine::{Atom, Builtin, Database, Kind, Tri};
 use crate::logic::{
-    Count, ExprId, ExprNode, FormulaId, FormulaNode, IntCmp, IntId, IntNode, IntOp, QueryId,
-    RelationId, Terms, VarId,
+    ExprId, ExprNode, FormulaId, FormulaNode, IntId, IntNode, QueryId, RelationId, Terms, VarId,
 };
 
 /// Beyond these sizes a problem is not made: the answer stays unknown.
@@ -53,7 +51,7 @@ struct Translator<'a> {
     /// What has a place in the text.
     written: Vec<Atom>,
     /// For each symbol without listed values, the atom of a value like no other.
-    other: BTreeMap<Atom, ProblemAtom>,
+    other: BTreeMap<Atom, Atom>,
 }
 
 /// What breaks a rule for one binding of its variables, as a problem without constraints but those on choices.
@@ -118,7 +116,7 @@ pub(crate) fn translate(
     let mut other = BTreeMap::new();
     for &symbol in &symbols {
         if database.values(symbol).is_none() {
-            let atom = ProblemAtom(u32::try_from(names.len()).map_err(|_| Unsolved::TooHard)?);
+            let atom = Atom(u32::try_from(names.len()).map_err(|_| Unsolved::TooHard)?);
             other.insert(symbol, atom);
             names.push(format!("other{}", symbol.0));
         }
@@ -149,10 +147,6 @@ pub(crate) fn translate(
     })
 }
 
-fn atom(atom: Atom) -> ProblemAtom {
-    ProblemAtom(atom.0)
-}
-
 impl Translator<'_> {
     fn empty(&self, arity: usize) -> Result<TupleSet, Unsolved> {
         TupleSet::empty(arity, &self.problem.universe).map_err(|_| Unsolved::TooHard)
@@ -177,28 +171,28 @@ impl Translator<'_> {
                     None => self.database.equal(symbol, value) != Tri::False,
                 };
                 if may && self.database.atom(value).kind == Kind::Value {
-                    upper.insert(&[atom(symbol), atom(value)]);
+                    upper.insert(&[symbol, value]);
                 }
             }
             if let Some(listed) = &listed {
                 // A listed value that nothing else has is not an atom: it cannot be told apart here.
                 let known = upper
                     .tuples()
-                    .filter(|row| row.first() == Some(&atom(symbol)))
+                    .filter(|row| row.first() == Some(&symbol))
                     .count();
                 if known < listed.len() {
                     return Err(Unsolved::TooHard);
                 }
             }
             if let Some(&other) = self.other.get(&symbol) {
-                upper.insert(&[atom(symbol), other]);
+                upper.insert(&[symbol, other]);
             }
         }
         let relation = self.problem.add_relation("choice", lower, upper);
         let choose = self.problem.relation_expr(relation);
         for &symbol in symbols {
             let terms = &mut self.problem.terms;
-            let owner = terms.tuple(vec![atom(symbol)]);
+            let owner = terms.tuple(vec![symbol]);
             let chosen = terms.join(owner, choose);
             let one = terms.one(chosen);
             self.problem.require(one, "one value for each input", None);
@@ -217,7 +211,7 @@ impl Translator<'_> {
         let mut chosen = self.empty(arity)?;
         let mut sure_chosen = self.empty(arity)?;
         for at in 0..table.len() {
-            let row: Vec<ProblemAtom> = table.row(at).iter().map(|&a| atom(a)).collect();
+            let row = table.row(at).to_vec();
             let symbolic = table
                 .row(at)
                 .last()
@@ -260,10 +254,10 @@ impl Translator<'_> {
         if pairs > MOST_PAIRS {
             return Err(Unsolved::TooHard);
         }
-        let candidates: Vec<(ProblemAtom, Option<&Value>)> = self
+        let candidates: Vec<(Atom, Option<&Value>)> = self
             .values
             .iter()
-            .map(|&value| (atom(value), self.database.atom(value).value.as_ref()))
+            .map(|&value| (value, self.database.atom(value).value.as_ref()))
             .chain(self.other.values().map(|&other| (other, None)))
             .collect();
         let (mut lower, mut upper) = (Vec::new(), Vec::new());
@@ -307,7 +301,7 @@ impl Translator<'_> {
         for &a in &self.written {
             for &b in &self.written {
                 if self.database.written_before(a, b) {
-                    pairs.insert(&[atom(a), atom(b)]);
+                    pairs.insert(&[a, b]);
                 }
             }
         }
@@ -326,7 +320,7 @@ impl Translator<'_> {
         }
         let bound = self.binding.iter().find(|(other, _)| *other == var);
         let &(_, value) = bound.ok_or(Unsolved::TooHard)?;
-        let tuple = self.problem.terms.tuple(vec![atom(value)]);
+        let tuple = self.problem.terms.tuple(vec![value]);
         match (self.database.is_symbol(value), self.choose) {
             (true, Some(choose)) => Ok(self.problem.terms.join(tuple, choose)),
             (true, None) => Err(Unsolved::TooHard),
@@ -341,7 +335,7 @@ impl Translator<'_> {
                 *self.relations.get(&relation).ok_or(Unsolved::TooHard)?
             }
             ExprNode::Var(var) => self.var(var)?,
-            ExprNode::Constant(index) => self.problem.terms.tuple(vec![ProblemAtom(index)]),
+            ExprNode::Tuple(tuple) => self.problem.terms.tuple(tuple),
             ExprNode::None(arity) => self.problem.terms.none(arity),
             ExprNode::Univ => self.problem.terms.univ(),
             ExprNode::Iden => self.problem.terms.iden(),
@@ -384,12 +378,15 @@ impl Translator<'_> {
                 let (c, a, b) = (self.formula(c)?, self.expr(a)?, self.expr(b)?);
                 self.problem.terms.ite(c, a, b)
             }
-            ExprNode::Comprehension(query) => {
+            ExprNode::Comprehension(..) => {
+                let query = self.terms.expr_query(id).ok_or(Unsolved::TooHard)?;
                 let own = self.terms.query(query).own;
                 let (decls, body) = self.parts(query, own)?;
                 self.problem.terms.comprehension(decls, body)
             }
-            ExprNode::IntAtom(_) => return Err(Unsolved::TooHard),
+            ExprNode::IntAtom(_) | ExprNode::Ints | ExprNode::ReflexiveClosure(_) => {
+                return Err(Unsolved::TooHard);
+            }
         })
     }
 
@@ -428,23 +425,18 @@ impl Translator<'_> {
             }
             FormulaNode::Count(expr, count) => {
                 let expr = self.expr(expr)?;
-                let count = match count {
-                    Count::AtMost(n) => ProblemCount::AtMost(n),
-                    Count::AtLeast(n) => ProblemCount::AtLeast(n),
-                };
                 self.problem.terms.count(expr, count)
             }
-            FormulaNode::Exists(query) => {
+            FormulaNode::Quant(..) => {
+                let query = self.terms.formula_query(id).ok_or(Unsolved::TooHard)?;
                 let (decls, body) = self.parts(query, usize::MAX)?;
                 self.problem.terms.quant(Quant::Some, decls, body)
             }
+            FormulaNode::Implies(..) | FormulaNode::Iff(..) | FormulaNode::TotalOrder { .. } => {
+                return Err(Unsolved::TooHard);
+            }
             FormulaNode::IntCmp(cmp, a, b) => {
                 let (a, b) = (self.int(a)?, self.int(b)?);
-                let cmp = match cmp {
-                    IntCmp::Eq => ProblemCmp::Eq,
-                    IntCmp::Lt => ProblemCmp::Lt,
-                    IntCmp::Lte => ProblemCmp::Lte,
-                };
                 self.problem.terms.int_cmp(cmp, a, b)
             }
         })
@@ -510,15 +502,12 @@ impl Translator<'_> {
             }
             // Numbers of a configuration are of any size; those of the solver are not.
             IntNode::SumOf(_) | IntNode::Sum(..) => return Err(Unsolved::TooHard),
+            IntNode::Neg(a) => {
+                let a = self.int(a)?;
+                self.problem.terms.neg(a)
+            }
             IntNode::Op(op, a, b) => {
                 let (a, b) = (self.int(a)?, self.int(b)?);
-                let op = match op {
-                    IntOp::Add => ProblemOp::Add,
-                    IntOp::Sub => ProblemOp::Sub,
-                    IntOp::Mul => ProblemOp::Mul,
-                    IntOp::Div => ProblemOp::Div,
-                    IntOp::Rem => ProblemOp::Rem,
-                };
                 self.problem.terms.int_op(op, a, b)
             }
             IntNode::Ite(c, a, b) => {
@@ -529,7 +518,6 @@ impl Translator<'_> {
     }
 }
 
-/// The relations that a query mentions.
 /// What a query mentions.
 #[derive(Default)]
 struct Mentioned {
@@ -564,18 +552,23 @@ fn collect_expr(terms: &Terms, id: ExprId, out: &mut Mentioned) {
             collect_expr(terms, *a, out);
             collect_expr(terms, *b, out);
         }
-        ExprNode::Transpose(a) | ExprNode::Closure(a) => collect_expr(terms, *a, out),
+        ExprNode::Transpose(a) | ExprNode::Closure(a) | ExprNode::ReflexiveClosure(a) => {
+            collect_expr(terms, *a, out);
+        }
         ExprNode::Ite(c, a, b) => {
             collect_formula(terms, *c, out);
             collect_expr(terms, *a, out);
             collect_expr(terms, *b, out);
         }
-        ExprNode::Comprehension(query) => collect(terms, *query, out),
-        ExprNode::IntAtom(int) => collect_int(terms, *int, out),
-        ExprNode::Constant(index) => {
-            out.constants.insert(Atom(*index));
+        ExprNode::Comprehension(..) => {
+            if let Some(query) = terms.expr_query(id) {
+                collect(terms, query, out);
+            }
         }
-        ExprNode::Var(_) | ExprNode::None(_) | ExprNode::Univ | ExprNode::Iden => {}
+        ExprNode::IntAtom(int) => collect_int(terms, *int, out),
+        ExprNode::Tuple(tuple) => out.constants.extend(tuple),
+        ExprNode::Var(_) | ExprNode::None(_) | ExprNode::Univ | ExprNode::Iden | ExprNode::Ints => {
+        }
     }
 }
 
@@ -588,12 +581,25 @@ fn collect_formula(terms: &Terms, id: FormulaId, out: &mut Mentioned) {
                 .iter()
                 .for_each(|&part| collect_formula(terms, part, out));
         }
+        FormulaNode::Implies(a, b) | FormulaNode::Iff(a, b) => {
+            collect_formula(terms, *a, out);
+            collect_formula(terms, *b, out);
+        }
+        FormulaNode::TotalOrder { elem, first, next } => {
+            [*elem, *first, *next]
+                .into_iter()
+                .for_each(|part| collect_expr(terms, part, out));
+        }
         FormulaNode::Subset(a, b) | FormulaNode::Equal(a, b) => {
             collect_expr(terms, *a, out);
             collect_expr(terms, *b, out);
         }
         FormulaNode::Count(expr, _) => collect_expr(terms, *expr, out),
-        FormulaNode::Exists(query) => collect(terms, *query, out),
+        FormulaNode::Quant(..) => {
+            if let Some(query) = terms.formula_query(id) {
+                collect(terms, query, out);
+            }
+        }
         FormulaNode::IntCmp(_, a, b) => {
             collect_int(terms, *a, out);
             collect_int(terms, *b, out);
@@ -605,10 +611,13 @@ fn collect_int(terms: &Terms, id: IntId, out: &mut Mentioned) {
     match terms.int(id) {
         IntNode::Const(_) => {}
         IntNode::Card(expr) | IntNode::SumOf(expr) => collect_expr(terms, *expr, out),
-        IntNode::Sum(query, body) => {
-            collect(terms, *query, out);
+        IntNode::Sum(_, body) => {
+            if let Some(query) = terms.int_query(id) {
+                collect(terms, query, out);
+            }
             collect_int(terms, *body, out);
         }
+        IntNode::Neg(a) => collect_int(terms, *a, out),
         IntNode::Op(_, a, b) => {
             collect_int(terms, *a, out);
             collect_int(terms, *b, out);

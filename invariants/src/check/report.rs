@@ -3,9 +3,11 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use locus_core::diagnostic::{Flow, FlowKind, Input, Member, Verdict};
 use locus_core::{Diagnostic, Severity, Span, suggest};
 use rustc_hash::FxHashMap;
 
+use super::mend::Texts;
 use crate::engine::{Atom, Database};
 use crate::logic::VarId;
 use crate::rules::{Path, Piece, Program, RuleProgram, Template};
@@ -22,6 +24,8 @@ pub(super) struct Binding {
 pub(super) struct Reporter<'a> {
     pub(super) program: &'a Program,
     pub(super) database: &'a Database,
+    /// What edits are made for.
+    pub(super) texts: Option<&'a Texts<'a>>,
 }
 
 impl Reporter<'_> {
@@ -73,7 +77,63 @@ impl Reporter<'_> {
                 && !self.fill(help, binding).trim().is_empty()
         };
         let help = doc.help.iter().find(said);
+        diagnostic.members = self.members(rule, binding);
+        diagnostic.flows.extend(self.inclusion(rule, binding));
+        diagnostic.flows.extend(self.cycles(&doc.message, binding));
+        diagnostic.fixes = self.fixes(&doc.fixes, binding);
         diagnostic.maybe_help(help.map(|help| self.fill(help, binding)))
+    }
+
+    fn member(&self, atom: Atom, span: Option<Span>) -> Member {
+        let info = self.database.atom(atom);
+        Member {
+            name: info.name.to_string(),
+            span: span.or(info.span),
+        }
+    }
+
+    /// What the anchors of a rule are.
+    fn members(&self, rule: &RuleProgram, binding: &Binding) -> Vec<Member> {
+        let values = binding.values.iter();
+        let anchored = values.filter(|(var, _)| rule.anchors.contains(var));
+        anchored.map(|&(_, atom)| self.member(atom, None)).collect()
+    }
+
+    /// How what a finding points at first came to be part of the configuration.
+    fn inclusion(&self, rule: &RuleProgram, binding: &Binding) -> Option<Flow> {
+        let places = rule.rule.places.iter();
+        let (_, atom) = places
+            .filter_map(|place| self.place(&place.path, binding, false))
+            .next()?;
+        let info = self.database.atom(atom);
+        if info.included_by.is_empty() {
+            return None;
+        }
+        let by = info.included_by.iter().map(|&span| Member {
+            name: String::new(),
+            span: Some(span),
+        });
+        Some(Flow {
+            kind: FlowKind::Inclusion,
+            steps: std::iter::once(self.member(atom, None)).chain(by).collect(),
+        })
+    }
+
+    /// The cycles that a message names.
+    fn cycles(&self, message: &Template, binding: &Binding) -> Vec<Flow> {
+        let chains = message.pieces.iter().filter_map(|piece| match piece {
+            Piece::Chain(path, field) => Some((path, field)),
+            _ => None,
+        });
+        let starts = chains.flat_map(|(path, field)| {
+            let starts = self.resolve(path, binding).into_iter();
+            starts.map(move |(atom, _)| self.cycle(atom, field))
+        });
+        let cycles = starts.map(|way| Flow {
+            kind: FlowKind::Cycle,
+            steps: way.iter().map(|&atom| self.member(atom, None)).collect(),
+        });
+        cycles.collect()
     }
 
     /// The finding of a rule that is broken for some inputs only.
@@ -81,14 +141,17 @@ impl Reporter<'_> {
         &self,
         rule: &RuleProgram,
         binding: &Binding,
-        inputs: &[String],
+        inputs: Vec<Input>,
     ) -> Diagnostic {
         let mut diagnostic = self.finding(rule, binding);
-        diagnostic.severity = Severity::Warning;
-        diagnostic.message = match inputs {
+        // It holds for other inputs, so it is not an error.
+        diagnostic.severity = diagnostic.severity.min(Severity::Warning);
+        let shown: Vec<String> = inputs.iter().map(Input::to_string).collect();
+        diagnostic.message = match shown.as_slice() {
             [] => format!("for some inputs, {}", diagnostic.message),
-            inputs => format!("with {}, {}", inputs.join(" and "), diagnostic.message),
+            shown => format!("with {}, {}", shown.join(" and "), diagnostic.message),
         };
+        diagnostic.verdict = Verdict::Violable { inputs };
         diagnostic
     }
 
@@ -97,8 +160,12 @@ impl Reporter<'_> {
         let mut diagnostic = self.finding(rule, binding);
         diagnostic.severity = Severity::Warning;
         let title = &rule.rule.title;
-        diagnostic.message = format!("not decided whether {title}: {why}");
+        diagnostic.message = format!("could not decide whether {title}: {why}");
         diagnostic.help = None;
+        diagnostic.fixes.clear();
+        diagnostic.verdict = Verdict::Undecided {
+            why: why.to_owned(),
+        };
         diagnostic
     }
 
@@ -146,7 +213,12 @@ impl Reporter<'_> {
     }
 
     /// Where a path leads; unless strict, as far as it goes.
-    fn place(&self, path: &Path, binding: &Binding, strict: bool) -> Option<(Span, Atom)> {
+    pub(super) fn place(
+        &self,
+        path: &Path,
+        binding: &Binding,
+        strict: bool,
+    ) -> Option<(Span, Atom)> {
         let start = self.var(&path.start, binding)?;
         let mut place = self.database.atom(start).span.map(|span| (span, start));
         let mut atoms = vec![start];
@@ -174,7 +246,7 @@ impl Reporter<'_> {
         place
     }
 
-    fn names(&self, path: &Path, binding: &Binding) -> Vec<Arc<str>> {
+    pub(super) fn names(&self, path: &Path, binding: &Binding) -> Vec<Arc<str>> {
         let mut names: Vec<Arc<str>> = Vec::new();
         for (atom, _) in self.resolve(path, binding) {
             let name = &self.database.atom(atom).name;
@@ -185,7 +257,7 @@ impl Reporter<'_> {
         names
     }
 
-    fn fill(&self, template: &Template, binding: &Binding) -> String {
+    pub(super) fn fill(&self, template: &Template, binding: &Binding) -> String {
         let mut out = String::new();
         for piece in &template.pieces {
             match piece {
@@ -220,6 +292,16 @@ impl Reporter<'_> {
                         && let Some(hint) = suggest::did_you_mean(name, candidates)
                     {
                         out.push_str(&hint);
+                    }
+                }
+                Piece::Nearest(path, from) => {
+                    let names = self.names(path, binding);
+                    let candidates = self.names(from, binding);
+                    let candidates = candidates.iter().map(|name| &**name);
+                    if let Some(name) = names.first()
+                        && let Some(nearest) = suggest::nearest(name, candidates)
+                    {
+                        out.push_str(nearest);
                     }
                 }
             }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::sync::{LazyLock, OnceLock};
 
+use locus_core::diagnostic::Verdict;
 use locus_core::facts::Facts;
 use locus_core::{Diagnostic, LocationGraph, Severity, Sources};
 use locus_frontends::language::Loaded;
@@ -13,9 +14,11 @@ use rustc_hash::FxHashMap;
 use super::decide::{Decision, Effort, decide};
 use super::fold::fold_members;
 use super::layout::Layout;
+use super::mend::Texts;
 use super::populate::populate;
 use super::report::{Binding, Reporter};
 use crate::engine::{Atom, Database, Evaluator, Search, Shared, Slots, Tri};
+use crate::library;
 use crate::logic::VarId;
 use crate::rules::{Library, Program, Rule, RuleProgram, Source};
 use crate::vocabulary::{self, Vocabulary};
@@ -33,24 +36,27 @@ pub struct Configuration<'a> {
 
 /// What to check, and how far to go.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct Options<'a> {
     /// Also report what breaks a rule for some inputs only.
     pub all_inputs: bool,
-    /// Rules that are not checked, by identifier.
+    /// Rules that are not checked, by identifier or name.
     pub ignore: Vec<String>,
     /// How bad violations of rules are, where that is not as the rules say.
     pub severities: Vec<(String, Severity)>,
     /// Steps after which the check of one rule is given up.
     pub budget: u64,
+    /// The texts that edits are made for; without them findings have no fixes.
+    pub texts: Option<&'a Sources>,
 }
 
-impl Default for Options {
+impl Default for Options<'_> {
     fn default() -> Self {
         Options {
             all_inputs: false,
             ignore: Vec::new(),
             severities: Vec::new(),
             budget: 200_000_000,
+            texts: None,
         }
     }
 }
@@ -145,19 +151,11 @@ impl Checker {
     pub fn builtin(language: &str) -> Option<&'static Checker> {
         let mut all = BUILTIN.iter();
         let (vocabulary, checker) = all.find(|(other, _)| other.language() == language)?;
-        Some(checker.get_or_init(|| match Program::stored(language) {
+        let stored = || library::compiled(language).and_then(Program::stored);
+        Some(checker.get_or_init(|| match stored() {
             Some(program) => Checker::of(program, Vec::new()),
-            None => Checker::new(Library::builtin(), *vocabulary, &mut Sources::new()),
+            None => Checker::new(library::builtin(), *vocabulary, &mut Sources::new()),
         }))
-    }
-
-    /// Each language, and its compiled rules as they should be stored.
-    pub fn to_store() -> impl Iterator<Item = (&'static str, Vec<u8>)> {
-        vocabulary::VOCABULARIES.iter().filter_map(|vocabulary| {
-            let (library, language) = (Library::builtin(), vocabulary.language());
-            let checker = Checker::new(library, *vocabulary, &mut Sources::new());
-            Some((language, checker.program.store(language)?))
-        })
     }
 
     /// The rules about a language in files of the user's, which may open the modules that come with the program;
@@ -168,7 +166,7 @@ impl Checker {
         sources: &mut Sources,
     ) -> Option<(Checker, Vec<Diagnostic>)> {
         let vocabulary = vocabulary::of(language)?;
-        let mut library = Library::builtin().modules();
+        let mut library = library::builtin().modules();
         let mut wrong = Vec::new();
         for file in files {
             wrong.extend(library.add(file, sources));
@@ -177,7 +175,7 @@ impl Checker {
     }
 
     /// Checks a configuration that was loaded.
-    pub fn check_loaded(&self, loaded: &Loaded, options: &Options) -> Report {
+    pub fn check_loaded(&self, loaded: &Loaded, options: &Options<'_>) -> Report {
         match vocabulary::of(loaded.language) {
             Some(vocabulary) => {
                 let configuration = Configuration {
@@ -202,7 +200,7 @@ impl Checker {
     }
 
     /// Checks a configuration against all rules.
-    pub fn check(&self, configuration: Configuration<'_>, options: &Options) -> Report {
+    pub fn check(&self, configuration: Configuration<'_>, options: &Options<'_>) -> Report {
         let graph = configuration.graph;
         let find = || Layout::new(&self.program, configuration);
         let layout = self.layout.get_or_init(find);
@@ -212,14 +210,19 @@ impl Checker {
         let database = populate(&self.program, layout, configuration, options.all_inputs);
         let slots = self.slots.get_or_init(|| Slots::new(&self.program.terms));
         let shared = Shared::new(slots);
-        let is_enabled = |rule: &RuleProgram| !options.ignore.contains(&rule.rule.id);
+        let is_enabled = |rule: &RuleProgram| {
+            let mut ignored = options.ignore.iter();
+            !ignored.any(|name| rule.rule.is_called(name))
+        };
         let rules = &self.program.rules;
         let evaluator = || {
             let Program { terms, plans, .. } = &self.program;
             Evaluator::new(terms, plans, &database, &shared, options.budget)
         };
+        let texts = options.texts.map(Texts::new);
         let check = |evaluator: &mut Evaluator<'_>, rule: &RuleProgram| {
-            is_enabled(rule).then(|| self.check_rule(rule, evaluator, &database, options))
+            let texts = texts.as_ref();
+            is_enabled(rule).then(|| self.check_rule(rule, evaluator, &database, texts, options))
         };
         // Below a certain size, handing rules to other threads takes longer than checking them.
         let outcomes: Vec<Option<Outcome>> = if graph.len() < ALONE {
@@ -255,7 +258,11 @@ impl Checker {
         for finding in &mut report.findings {
             let named = |(id, _): &&(String, Severity)| *id == finding.code;
             if let Some(&(_, severity)) = options.severities.iter().find(named) {
-                finding.severity = severity;
+                // What is wrong for some inputs only stays a warning, unless the project cares less.
+                finding.severity = match finding.verdict {
+                    Verdict::Violated => severity,
+                    _ => severity.min(finding.severity),
+                };
             }
         }
         let position = |diagnostic: &Diagnostic| {
@@ -279,7 +286,8 @@ impl Checker {
         rule: &RuleProgram,
         evaluator: &mut Evaluator<'_>,
         database: &Database,
-        options: &Options,
+        texts: Option<&Texts<'_>>,
+        options: &Options<'_>,
     ) -> Outcome {
         let mut outcome = Outcome::default();
         let Some(query) = rule.query else {
@@ -338,13 +346,16 @@ impl Checker {
                 "{} was given up after {} steps: {}",
                 rule.rule.id, options.budget, rule.rule.title
             );
-            outcome
-                .unchecked
-                .push(Diagnostic::warning(rule.rule.id.clone(), message));
+            let mut open = Diagnostic::warning(rule.rule.id.clone(), message);
+            open.verdict = Verdict::Undecided {
+                why: format!("it takes more than {} steps", options.budget),
+            };
+            outcome.unchecked.push(open);
         }
         let reporter = Reporter {
             program: &self.program,
             database,
+            texts,
         };
         for key in order {
             let Some((binding, tri)) = found.get(&key) else {
@@ -385,7 +396,7 @@ impl Checker {
                     if options.all_inputs {
                         outcome
                             .findings
-                            .push(reporter.violable(rule, binding, &inputs));
+                            .push(reporter.violable(rule, binding, inputs));
                     }
                 }
                 Decision::Undecided if !options.all_inputs => {
@@ -398,7 +409,8 @@ impl Checker {
                 Decision::Open | Decision::Undecided => {
                     outcome.violable += 1;
                     if options.all_inputs {
-                        outcome.findings.push(reporter.violable(rule, binding, &[]));
+                        let open = reporter.violable(rule, binding, Vec::new());
+                        outcome.findings.push(open);
                     }
                 }
             }
@@ -439,7 +451,7 @@ fn count_ids<'r>(rules: impl Iterator<Item = &'r RuleProgram>) -> usize {
 }
 
 /// Checks a configuration that was loaded, with the rules that come with the program.
-pub fn check(loaded: &Loaded, options: &Options) -> Report {
+pub fn check(loaded: &Loaded, options: &Options<'_>) -> Report {
     match Checker::builtin(loaded.language) {
         Some(checker) => checker.check_loaded(loaded, options),
         None => no_rules(loaded.language),

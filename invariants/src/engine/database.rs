@@ -6,7 +6,7 @@ use locus_core::value::{Domain, Symbol, SymbolKind, Value};
 use locus_core::{Span, int::Int};
 use rustc_hash::FxHashMap;
 
-use super::builtin::Builtin;
+use super::Builtin;
 use super::set::{Atom, Tri};
 use super::table::Table;
 use crate::logic::RelationId;

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 
 use locus_core::value::Value;
 
-use super::builtin::Builtin;
+use super::Builtin;
 use super::closure::Reach;
 use super::database::Database;
 use super::set::{Atom, Set, Tri};
@@ -191,7 +191,11 @@ impl<'a> Evaluator<'a> {
                 Some(atom) => Set::single(atom),
                 None => Set::empty(1),
             })),
-            ExprNode::Constant(index) => Ok(Listed::Computed(Set::single(Atom(*index)))),
+            ExprNode::Tuple(tuple) => {
+                let mut set = Set::empty(tuple.len());
+                set.push(tuple, Tri::True);
+                Ok(Listed::Computed(set))
+            }
             ExprNode::None(arity) => Ok(Listed::Computed(Set::empty(*arity))),
             ExprNode::Relation(relation) => {
                 let table = self.database.table(*relation);
@@ -212,10 +216,9 @@ impl<'a> Evaluator<'a> {
         self.step()?;
         let terms = self.terms;
         let set = match terms.expr(expr) {
-            ExprNode::Relation(_)
-            | ExprNode::Var(_)
-            | ExprNode::Constant(_)
-            | ExprNode::None(_) => return self.expr(expr),
+            ExprNode::Relation(_) | ExprNode::Var(_) | ExprNode::Tuple(_) | ExprNode::None(_) => {
+                return self.expr(expr);
+            }
             ExprNode::Univ => {
                 let mut set = Set::empty(1);
                 set.sure = self.database.atoms().collect();
@@ -300,12 +303,13 @@ impl<'a> Evaluator<'a> {
                     Ok(set)
                 }
             },
-            ExprNode::Comprehension(query) => self.answers(*query),
-            ExprNode::IntAtom(_) => {
-                // Refused when rules are compiled; a set of which nothing is known is never wrong.
-                let mut set = Set::empty(1);
-                set.open = true;
-                Ok(set)
+            ExprNode::Comprehension(..) => match terms.expr_query(expr) {
+                Some(query) => self.answers(query),
+                None => Ok(unknown(terms.arity(expr))),
+            },
+            // Not made when rules are compiled.
+            ExprNode::IntAtom(_) | ExprNode::Ints | ExprNode::ReflexiveClosure(_) => {
+                Ok(unknown(terms.arity(expr)))
             }
         };
         set.map(Listed::Computed)
@@ -376,7 +380,7 @@ impl<'a> Evaluator<'a> {
 
     fn find_listing_cost(&self, expr: ExprId) -> u8 {
         match self.terms.expr(expr) {
-            ExprNode::Var(_) | ExprNode::Constant(_) | ExprNode::None(_) => 0,
+            ExprNode::Var(_) | ExprNode::Tuple(_) | ExprNode::None(_) => 0,
             ExprNode::Univ | ExprNode::Iden => 9,
             ExprNode::Relation(relation) => {
                 let table = self.database.table(*relation);
@@ -494,10 +498,21 @@ impl<'a> Evaluator<'a> {
                     Count::AtLeast(n) if most < i128::from(*n) => Tri::False,
                     Count::AtMost(n) if most <= i128::from(*n) => Tri::True,
                     Count::AtMost(n) if least > i128::from(*n) => Tri::False,
+                    Count::Exactly(n) => {
+                        let n = i128::from(*n);
+                        compare(IntCmp::Eq, (least, most), (n, n))
+                    }
                     _ => Tri::Unknown,
                 })
             }
-            FormulaNode::Exists(query) => self.exists(*query),
+            FormulaNode::Quant(..) => match terms.formula_query(formula) {
+                Some(query) => self.exists(query),
+                None => Ok(Tri::Unknown),
+            },
+            // Not made when rules are compiled.
+            FormulaNode::Implies(..) | FormulaNode::Iff(..) | FormulaNode::TotalOrder { .. } => {
+                Ok(Tri::Unknown)
+            }
             FormulaNode::IntCmp(cmp, a, b) => {
                 let (a, b) = (self.int(*a)?, self.int(*b)?);
                 Ok(compare(*cmp, a, b))
@@ -574,7 +589,14 @@ impl<'a> Evaluator<'a> {
                 let set = self.expr(*expr)?;
                 Ok(self.sum(&set))
             }
-            IntNode::Sum(query, body) => self.sum_over(*query, *body),
+            IntNode::Sum(_, body) => match terms.int_query(int) {
+                Some(query) => self.sum_over(query, *body),
+                None => Ok(UNBOUNDED),
+            },
+            IntNode::Neg(a) => {
+                let (low, high) = self.int(*a)?;
+                Ok((high.saturating_neg(), low.saturating_neg()))
+            }
             IntNode::Op(op, a, b) => {
                 let (a, b) = (self.int(*a)?, self.int(*b)?);
                 Ok(operate(*op, a, b))
@@ -607,6 +629,13 @@ impl<'a> Evaluator<'a> {
         }
         (total, total)
     }
+}
+
+/// A set of which nothing is known, which is never wrong.
+fn unknown(arity: usize) -> Set {
+    let mut set = Set::empty(arity);
+    set.open = true;
+    set
 }
 
 fn compare(cmp: IntCmp, a: Interval, b: Interval) -> Tri {

@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use super::builtin::Builtin;
+use super::Builtin;
 use super::database::Kind;
 use super::evaluate::{Evaluator, Stopped};
 use super::set::{self, Atom, Rows, Set, Tri};
@@ -93,7 +93,12 @@ impl<'a> Evaluator<'a> {
     pub(super) fn scalar(&self, expr: ExprId) -> Option<Option<Atom>> {
         let (table, rows) = match self.terms.expr(expr) {
             ExprNode::Var(var) => return self.bound(*var).map(Some),
-            ExprNode::Constant(index) => return Some(Some(Atom(*index))),
+            ExprNode::Tuple(tuple) => {
+                return match tuple.as_slice() {
+                    [atom] => Some(Some(*atom)),
+                    _ => None,
+                };
+            }
             ExprNode::Relation(relation) => {
                 let table = self.database.table(*relation);
                 if table.arity() != 1 || table.len() != 1 || table.is_open() {
@@ -192,10 +197,7 @@ impl<'a> Evaluator<'a> {
                 (Some(atom), [other]) => self.database.equal(atom, *other),
                 _ => Tri::False,
             }),
-            ExprNode::Constant(index) => Ok(match row {
-                [other] => self.database.equal(Atom(*index), *other),
-                _ => Tri::False,
-            }),
+            ExprNode::Tuple(tuple) => Ok(self.same(tuple, row)),
             ExprNode::None(_) => Ok(Tri::False),
             ExprNode::Univ => Ok(Tri::True),
             ExprNode::Iden => match row {

@@ -3,7 +3,6 @@
 //! Everything is evaluated in three values, because a configuration may hold values that are not known
 //! before it is deployed: a formula holds for every input, for none, or that is not known.
 
-mod builtin;
 mod closure;
 mod database;
 mod evaluate;
@@ -13,9 +12,9 @@ mod set;
 mod shared;
 mod table;
 
-pub use builtin::Builtin;
 pub use database::{AtomInfo, Database, DatabaseBuilder, Kind};
 pub use evaluate::{Evaluator, Stopped};
+pub use locus_rules::Builtin;
 pub(crate) use query::Search;
 pub use set::{Atom, Set, Tri};
 pub(crate) use shared::{Shared, Slots};

@@ -110,7 +110,7 @@ impl<'a> Evaluator<'a> {
             }
             // Anything else may have tuples of which nothing is known.
             ExprNode::Join(a, b) => match (self.terms.expr(*a), self.terms.expr(*b)) {
-                (ExprNode::Var(_) | ExprNode::Constant(_), _) => self.is_nothing(*b),
+                (ExprNode::Var(_) | ExprNode::Tuple(_), _) => self.is_nothing(*b),
                 (_, ExprNode::Relation(_)) => self.is_nothing(*a),
                 _ => false,
             },

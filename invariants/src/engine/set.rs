@@ -2,16 +2,7 @@
 
 use smallvec::SmallVec;
 
-/// An atom of a [`Database`](super::Database).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Atom(pub u32);
-
-impl Atom {
-    /// Position in the list of atoms.
-    pub fn index(self) -> usize {
-        self.0 as usize
-    }
-}
+pub use crate::logic::Atom;
 
 /// What is known of a formula, over all inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

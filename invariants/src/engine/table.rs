@@ -4,7 +4,7 @@ use std::sync::{LazyLock, OnceLock};
 
 use locus_core::Span;
 
-use super::builtin::Builtin;
+use super::Builtin;
 use super::database::Database;
 use super::set::{Atom, Set, Tri};
 

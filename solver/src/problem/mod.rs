@@ -3,22 +3,15 @@
 //! Everything that the solver is asked is said in these terms, whoever asks: a command of a model,
 //! or a rule about a configuration.
 
-mod node;
-mod term;
 mod tuples;
 
-pub use node::{
-    Arity, Count, Decl, Expr, ExprNode, Formula, FormulaNode, Int, IntCmp, IntNode, IntOp, Mult,
-    Quant, Var,
+pub use locus_terms::{
+    Arity, Atom, Count, Decl, Expr, ExprNode, Formula, FormulaNode, Int, IntCmp, IntNode, IntOp,
+    Mult, Quant, RelationId, Terms, Var,
 };
-pub use term::Terms;
-pub use tuples::{Atom, CapacityExceeded, TupleSet, Universe};
+pub use tuples::{CapacityExceeded, TupleSet, Universe};
 
 use locus_core::Span;
-
-/// A relation of the problem, an index into [`Problem::relations`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct RelationId(pub u32);
 
 /// A relation and what is known of its value.
 #[derive(Clone, Debug)]

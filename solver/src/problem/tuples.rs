@@ -2,9 +2,7 @@
 
 use std::fmt;
 
-/// An atom, an index into its [`Universe`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Atom(pub u32);
+use locus_terms::Atom;
 
 /// The atoms of a problem, by name.
 #[derive(Clone, Debug, Default)]

@@ -1,11 +1,13 @@
 //! Every endpoint of the gate, role by role.
 
 mod handlers;
+mod push;
 mod reference;
 mod registrar;
 mod verifier;
 
 use handlers::{pod_handler, worker_handler};
+use push::push;
 use reference::reference;
 use registrar::registrar;
 use verifier::verifier;
@@ -22,6 +24,7 @@ use axum::routing::get;
 use serde_json::{Map, Value};
 
 use super::endpoint::{Endpoint, endpoint};
+use super::mailbox::Mailbox;
 use super::metrics::Metrics;
 use super::openapi::{Body, json};
 use super::pods::PodHandler;
@@ -52,6 +55,8 @@ pub struct Gate {
     pub workers: Option<Arc<WorkerHandler>>,
     /// The pod handler.
     pub pods: Option<PodHandler>,
+    /// What agents that come by themselves are to do.
+    pub mailbox: Mailbox,
     /// What is counted.
     pub metrics: Arc<Metrics>,
     /// The time.
@@ -69,6 +74,11 @@ fn running<T>(component: Option<&T>) -> Result<&T, Problem> {
     component.ok_or_else(|| Problem::not_found("this component runs elsewhere"))
 }
 
+fn registration(text: &str) -> Result<uuid::Uuid, Problem> {
+    text.parse()
+        .map_err(|_| Problem::bad(format!("`{text}` is not a UUID")))
+}
+
 fn uid(text: &str) -> Result<PodUid, Problem> {
     PodUid::parse(text.as_bytes()).ok_or_else(|| Problem::bad(format!("`{text}` is no UID")))
 }
@@ -79,6 +89,7 @@ const READ_WORKERS: &[Role] = &[Role::Operator, Role::WorkerHandler, Role::Verif
 const READ_TENANTS: &[Role] = &[Role::Operator, Role::PodHandler];
 const READ_VALUES: &[Role] = &[Role::Operator, Role::Verifier, Role::WorkerHandler];
 const ASK_VERIFIER: &[Role] = &[Role::Operator, Role::PodHandler];
+const AGENT: &[Role] = &[Role::Agent];
 const TENANT: &[Role] = &[Role::Tenant];
 
 /// The endpoints of a process with some components.
@@ -93,6 +104,10 @@ pub fn endpoints(roles: &[Role]) -> Table {
     let here = tables.iter().filter(|(role, _)| roles.contains(role));
     let mut endpoints = common();
     endpoints.extend(here.flat_map(|(_, table)| table()));
+    // Whoever asks agents is asked by those that cannot be reached.
+    if roles.contains(&Role::Verifier) || roles.contains(&Role::WorkerHandler) {
+        endpoints.extend(push());
+    }
     endpoints
 }
 
@@ -131,10 +146,10 @@ async fn metrics(State(gate): Shared) -> Result<Response, Problem> {
             .into_iter()
             .flat_map(|name| Trust::ALL.map(|trust| ((name, trust), 0)))
             .collect();
-        for worker in verifier.workers()? {
+        for worker in verifier.workers()?.items {
             *count.entry(("workers", worker.trust)).or_default() += 1;
         }
-        for pod in verifier.pods(None)? {
+        for pod in verifier.pods(None)?.items {
             *count.entry(("pods", pod.trust)).or_default() += 1;
         }
         gauges.extend(

@@ -15,6 +15,9 @@ use crate::reference::{
     ReferenceValues, RuntimeReference, export, import,
 };
 
+/// The files of a large image, in one request.
+const FILES: usize = 64 * 1024 * 1024;
+
 /// The reference values.
 pub(super) fn reference() -> Table {
     vec![
@@ -29,13 +32,13 @@ pub(super) fn reference() -> Table {
         endpoint!("POST" "/v1/reference/import", OPERATOR,
             "Replaces everything by signed values that are newer than the last import, if their signer's \
              public key or certificate is in the installation's folder `reference-keys`.",
-            Body::Text("a signed token (JWS)") => Body::None, post(import_values)),
+            Body::Text("a signed token (JWS)") => Body::None, post(import_values)).up_to(FILES),
         endpoint!("PUT" "/v1/reference/os/{name}", OPERATOR,
             "Sets the accepted boot aggregates of an operating system.",
             json::<OsReference>("boot_aggregates") => Body::None, put(put_os)),
         endpoint!("PUT" "/v1/reference/images/{name}", OPERATOR,
             "Sets digests and files of an image.",
-            json::<ImageReference>("digests and files") => Body::None, put(put_image)),
+            json::<ImageReference>("digests and files") => Body::None, put(put_image)).up_to(FILES),
         endpoint!("DELETE" "/v1/reference/os/{name}", OPERATOR, "Removes an operating system.",
             Body::None => Body::None, delete(remove_os)),
         endpoint!("DELETE" "/v1/reference/images/{name}", OPERATOR, "Removes an image.",
@@ -47,16 +50,16 @@ pub(super) fn reference() -> Table {
             Body::None => Body::None, delete(remove_host)),
         endpoint!("POST" "/v1/reference/images/{name}/files", OPERATOR,
             "Adds files to an image.",
-            json::<FileSet>("files with their digests") => Body::None, post(add_files)),
+            json::<FileSet>("files with their digests") => Body::None, post(add_files)).up_to(FILES),
         endpoint!("DELETE" "/v1/reference/images/{name}/files", OPERATOR,
             "Removes files of an image.",
-            json::<Vec<PathText>>("a list of paths") => Body::None, delete(remove_files)),
+            json::<Vec<PathText>>("a list of paths") => Body::None, delete(remove_files)).up_to(FILES),
         endpoint!("PUT" "/v1/reference/runtimes/{name}", OPERATOR,
             "Sets the files of a container runtime.",
-            json::<RuntimeReference>("files") => Body::None, put(put_runtime)),
+            json::<RuntimeReference>("files") => Body::None, put(put_runtime)).up_to(FILES),
         endpoint!("PUT" "/v1/reference/hosts/{name}", OPERATOR,
             "Sets the files of a worker's root file system.",
-            json::<HostReference>("files") => Body::None, put(put_host)),
+            json::<HostReference>("files") => Body::None, put(put_host)).up_to(FILES),
     ]
 }
 

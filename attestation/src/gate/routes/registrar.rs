@@ -3,17 +3,24 @@
 use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
-use axum::routing::{delete, get, post};
+use axum::routing::{delete, get, post, put};
 
-use super::super::access::{TenantRecord, WorkerRecord};
+use super::super::access::TenantRecord;
 use super::super::endpoint::{Endpoint, endpoint};
 use super::super::openapi::{Body, json};
 use super::super::problem::JsonBody;
-use super::{Answer, Done, HANDLER, OPERATOR, READ_TENANTS, READ_WORKERS, Shared, Table, running};
+use super::{
+    Answer, Done, HANDLER, OPERATOR, READ_TENANTS, READ_WORKERS, Shared, Table, registration,
+    running,
+};
 use crate::digest::Digest;
+use crate::protocol::{Outstanding, WorkerRecord};
 use crate::registrar::api::{AddCertificate, AddRevocationList, CreateManufacturer, CreateTenant};
 use crate::registrar::{Manufacturer, StoredCertificate};
 use crate::tpm::Endorsement;
+
+/// All roots of a manufacturer, or its longest revocation list.
+const CERTIFICATES: usize = 4 * 1024 * 1024;
 
 /// The registrar.
 pub(super) fn registrar() -> Table {
@@ -27,13 +34,29 @@ pub(super) fn registrar() -> Table {
             Body::None => json::<TenantRecord>("the tenant"), get(tenant)),
         endpoint!("DELETE" "/v1/tenants/{name}", OPERATOR, "Removes a tenant.",
             Body::None => Body::None, delete(remove_tenant)),
-        endpoint!("POST" "/v1/workers", HANDLER, "Stores a worker that proved itself.",
-            json::<WorkerRecord>("the worker's record") => Body::None, post(store_worker)),
+        endpoint!("PUT" "/v1/proposals/{registration}", HANDLER,
+            "Notes a worker that proved itself; it is not registered yet.",
+            json::<WorkerRecord>("the worker's record") => Body::None, put(propose)),
+        endpoint!("DELETE" "/v1/proposals/{registration}", HANDLER, "Takes a proposal back.",
+            Body::None => Body::None, delete(withdraw)),
+        endpoint!("POST" "/v1/proposals/{registration}/accept", HANDLER,
+            "Notes that the agent was acknowledged: the proposal is to be completed.",
+            Body::None => Body::None, post(accept)),
+        endpoint!("POST" "/v1/proposals/{registration}/confirm", HANDLER,
+            "Makes an accepted proposal the registered worker.",
+            Body::None => Body::None, post(confirm)),
+        endpoint!("GET" "/v1/outstanding", HANDLER,
+            "Registrations and removals that were begun and have to be completed.",
+            Body::None => json::<Outstanding>("accepted registrations, and names of removed workers"),
+            get(outstanding)),
+        endpoint!("DELETE" "/v1/removals/{name}", HANDLER, "Takes the note away that a worker is removed.",
+            Body::None => Body::None, delete(finish_removal)),
         endpoint!("GET" "/v1/workers", READ_WORKERS, "All registered workers.",
             Body::None => json::<Vec<WorkerRecord>>("a list of the workers' records"), get(workers)),
         endpoint!("GET" "/v1/workers/{name}", READ_WORKERS, "A registered worker.",
             Body::None => json::<WorkerRecord>("the worker's record"), get(worker)),
-        endpoint!("DELETE" "/v1/workers/{name}", HANDLER, "Removes a worker.",
+        endpoint!("DELETE" "/v1/workers/{name}", HANDLER,
+            "Removes a worker, and notes that the verifier has to forget it.",
             Body::None => Body::None, delete(remove_worker)),
         endpoint!("POST" "/v1/endorsement-keys/validate", HANDLER,
             "Validates an endorsement key up to a manufacturer's root.",
@@ -50,7 +73,8 @@ pub(super) fn registrar() -> Table {
         endpoint!("POST" "/v1/manufacturers/{id}/certificates", OPERATOR,
             "Adds a root or intermediate certificate.",
             json::<AddCertificate>("kind (root or intermediate) and certificate (PEM)") => json::<usize>("how many were new"),
-            post(add_certificate)),
+            post(add_certificate))
+            .up_to(CERTIFICATES),
         endpoint!("GET" "/v1/manufacturers/{id}/certificates", OPERATOR,
             "The certificates of a manufacturer.",
             Body::None => json::<Vec<StoredCertificate>>("a list of digests with their kinds"), get(certificates)),
@@ -60,7 +84,8 @@ pub(super) fn registrar() -> Table {
         endpoint!("POST" "/v1/manufacturers/{id}/revocation-lists", OPERATOR,
             "Adds a revocation list of a manufacturer.",
             json::<AddRevocationList>("revocation_list (PEM)") => json::<Digest>("the digest it is known by"),
-            post(add_revocation_list)),
+            post(add_revocation_list))
+            .up_to(CERTIFICATES),
         endpoint!("DELETE" "/v1/revocation-lists/{digest}", OPERATOR,
             "Removes a revocation list, when a newer one has taken its place.",
             Body::None => Body::None, delete(remove_revocation_list)),
@@ -90,9 +115,37 @@ async fn remove_tenant(State(gate): Shared, Path(name): Path<String>) -> Done {
     Ok(StatusCode::NO_CONTENT)
 }
 
-async fn store_worker(State(gate): Shared, JsonBody(record): JsonBody<WorkerRecord>) -> Done {
-    running(gate.registrar.as_ref())?.store_worker(&record)?;
-    Ok(StatusCode::CREATED)
+async fn propose(
+    State(gate): Shared,
+    Path(id): Path<String>,
+    JsonBody(record): JsonBody<WorkerRecord>,
+) -> Done {
+    running(gate.registrar.as_ref())?.propose(registration(&id)?, &record)?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+async fn withdraw(State(gate): Shared, Path(id): Path<String>) -> Done {
+    running(gate.registrar.as_ref())?.withdraw(registration(&id)?)?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+async fn accept(State(gate): Shared, Path(id): Path<String>) -> Done {
+    running(gate.registrar.as_ref())?.accept(registration(&id)?)?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+async fn confirm(State(gate): Shared, Path(id): Path<String>) -> Done {
+    running(gate.registrar.as_ref())?.confirm(registration(&id)?)?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+async fn outstanding(State(gate): Shared) -> Answer<Outstanding> {
+    Ok(Json(running(gate.registrar.as_ref())?.outstanding()?))
+}
+
+async fn finish_removal(State(gate): Shared, Path(name): Path<String>) -> Done {
+    running(gate.registrar.as_ref())?.finish_removal(&name)?;
+    Ok(StatusCode::NO_CONTENT)
 }
 
 async fn workers(State(gate): Shared) -> Answer<Vec<WorkerRecord>> {
@@ -104,7 +157,7 @@ async fn worker(State(gate): Shared, Path(name): Path<String>) -> Answer<WorkerR
 }
 
 async fn remove_worker(State(gate): Shared, Path(name): Path<String>) -> Done {
-    running(gate.registrar.as_ref())?.remove_worker(&name)?;
+    running(gate.registrar.as_ref())?.begin_removal(&name)?;
     Ok(StatusCode::NO_CONTENT)
 }
 

@@ -1,31 +1,42 @@
 //! The verifier's endpoints.
 
+use std::time::Duration;
+
 use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::routing::{delete, get, post};
+use serde::Deserialize;
 
-use super::super::access::Admission;
 use super::super::endpoint::{Endpoint, endpoint};
 use super::super::openapi::{Body, json};
-use super::super::problem::JsonBody;
-use super::super::standing::WorkerReport;
+use super::super::problem::{JsonBody, Problem, QueryOf};
+use super::super::standing::{PodList, WorkerList, WorkerReport};
 use super::{
     ASK_VERIFIER, Answer, Done, HANDLER, OPERATOR, READ_WORKERS, Shared, Table, running, uid,
 };
-use crate::verifier::{Pod, PodStatus, WorkerStatus};
+use crate::protocol::Admission;
+use crate::verifier::{
+    Changes, EvidenceRecord, KeptEvidence, Pod, PodStatus, StartRequest, StartVerdict,
+};
+
+/// How many seconds a request for changes waits at most.
+const MAX_WAIT: u64 = 30;
 
 /// The verifier.
 pub(super) fn verifier() -> Table {
     vec![
         endpoint!("POST" "/v1/verifier/workers", HANDLER, "Takes in a registered worker.",
-            json::<Admission>("id, name and address") => Body::None, post(admit)),
+            json::<Admission>("id, name, address and registration") => Body::None, post(admit)),
         endpoint!("GET" "/v1/verifier/workers/{name}", READ_WORKERS,
             "A worker and its pods, with the trust in them.",
             Body::None => json::<WorkerReport>("worker and pods"), get(report)),
         endpoint!("GET" "/v1/verifier/workers", READ_WORKERS,
             "All workers, with the trust in them.",
-            Body::None => json::<Vec<WorkerStatus>>("a list of workers"), get(list_workers)),
+            Body::None => json::<WorkerList>("workers, and the version to watch from"), get(list_workers)),
+        endpoint!("GET" "/v1/verifier/agents-key", HANDLER,
+            "The digest of the public key that the verifier shows to agents.",
+            Body::None => json::<String>("the digest"), get(agents_key)),
         endpoint!("DELETE" "/v1/verifier/workers/{name}", HANDLER, "Forgets a worker and its pods.",
             Body::None => Body::None, delete(forget)),
         endpoint!("DELETE" "/v1/verifier/pods/{uid}", OPERATOR, "Forgets a pod that is gone.",
@@ -35,6 +46,31 @@ pub(super) fn verifier() -> Table {
             Body::None => json::<WorkerReport>("worker and pods"), post(attest_worker)),
         endpoint!("POST" "/v1/verifier/pods", OPERATOR, "Declares a pod with all its containers.",
             json::<Pod>("the pod") => json::<PodStatus>("the pod and the trust in it"), post(declare)),
+        endpoint!("GET" "/v1/verifier/pods", OPERATOR,
+            "All pods, or those of a worker, with the trust in them.",
+            Body::None => json::<PodList>("pods, and the version to watch from"), get(list_pods))
+            .with_query(&[("worker", "The name of the worker whose pods are listed.")]),
+        endpoint!("GET" "/v1/verifier/changes", OPERATOR,
+            "What changed after a version, oldest first. A version that is too old is answered with 410: \
+             list again, and go on from the version of the list.",
+            Body::None => json::<Changes>("changes, and the version to go on from"), get(changes))
+            .with_query(&[
+                ("since", "The version; of a list, or of the last answer."),
+                ("wait", "How many seconds to wait for a change, 30 at most; 0 if absent."),
+            ]),
+        endpoint!("GET" "/v1/verifier/evidence", OPERATOR,
+            "The evidence that is kept for audit, newest first, without the evidence itself.",
+            Body::None => json::<Vec<EvidenceRecord>>("a list of records"), get(list_evidence))
+            .with_query(&[
+                ("worker", "The name of the worker whose evidence is listed."),
+                ("before", "Only records with smaller numbers: the next part of a long list."),
+            ]),
+        endpoint!("GET" "/v1/verifier/evidence/{id}", OPERATOR, "Evidence that is kept for audit, whole.",
+            Body::None => json::<KeptEvidence>("request and evidence"), get(evidence)),
+        endpoint!("POST" "/v1/verifier/start", OPERATOR,
+            "Whether a pod may be started: its worker is trusted, and its images are known.",
+            json::<StartRequest>("the worker and the images") => json::<StartVerdict>("the verdict"),
+            post(start)),
         endpoint!("GET" "/v1/verifier/pods/{uid}", ASK_VERIFIER, "A pod and the trust in it.",
             Body::None => json::<PodStatus>("the pod and the trust in it"), get(pod)),
         endpoint!("POST" "/v1/verifier/pods/{uid}/attest", ASK_VERIFIER, "Attests a pod.",
@@ -43,11 +79,67 @@ pub(super) fn verifier() -> Table {
 }
 
 async fn admit(State(gate): Shared, JsonBody(new): JsonBody<Admission>) -> Done {
-    running(gate.verifier.as_ref())?.admit(new.id, &new.name, &new.address)?;
+    running(gate.verifier.as_ref())?.admit(&new)?;
     Ok(StatusCode::NO_CONTENT)
 }
 
-async fn list_workers(State(gate): Shared) -> Answer<Vec<WorkerStatus>> {
+async fn agents_key(State(gate): Shared) -> Answer<String> {
+    Ok(Json(running(gate.verifier.as_ref())?.agents_key()))
+}
+
+/// Which pods are listed.
+#[derive(Deserialize)]
+struct OfWorker {
+    worker: Option<String>,
+}
+
+async fn list_pods(State(gate): Shared, QueryOf(of): QueryOf<OfWorker>) -> Answer<PodList> {
+    let verifier = running(gate.verifier.as_ref())?;
+    Ok(Json(verifier.pods(of.worker.as_deref())?))
+}
+
+/// From where changes are watched, and how long is waited for one.
+#[derive(Deserialize)]
+struct Since {
+    since: u64,
+    #[serde(default)]
+    wait: u64,
+}
+
+async fn changes(State(gate): Shared, QueryOf(from): QueryOf<Since>) -> Answer<Changes> {
+    let verifier = running(gate.verifier.as_ref())?;
+    let wait = Duration::from_secs(from.wait.min(MAX_WAIT));
+    Ok(Json(verifier.changes(from.since, wait).await?))
+}
+
+/// Which evidence is listed.
+#[derive(Deserialize)]
+struct Kept {
+    worker: Option<String>,
+    before: Option<u64>,
+}
+
+async fn list_evidence(
+    State(gate): Shared,
+    QueryOf(of): QueryOf<Kept>,
+) -> Answer<Vec<EvidenceRecord>> {
+    let verifier = running(gate.verifier.as_ref())?;
+    Ok(Json(verifier.kept(of.worker.as_deref(), of.before)?))
+}
+
+async fn evidence(State(gate): Shared, Path(id): Path<String>) -> Answer<KeptEvidence> {
+    let wrong = |_| Problem::bad(format!("`{id}` is not the number of a record"));
+    let id = id.parse().map_err(wrong)?;
+    Ok(Json(running(gate.verifier.as_ref())?.kept_evidence(id)?))
+}
+
+async fn start(State(gate): Shared, JsonBody(pod): JsonBody<StartRequest>) -> Answer<StartVerdict> {
+    Ok(Json(
+        running(gate.verifier.as_ref())?.may_start(&pod).await?,
+    ))
+}
+
+async fn list_workers(State(gate): Shared) -> Answer<WorkerList> {
     Ok(Json(running(gate.verifier.as_ref())?.workers()?))
 }
 

@@ -314,6 +314,12 @@ impl World {
         verifier.worker_status(worker).unwrap().trust
     }
 
+    /// The registrar's database, as another process has it.
+    pub(crate) fn registrar(&self) -> locus_attestation::registrar::Registrar {
+        let file = self.folder.path().join("gate/registrar.db");
+        locus_attestation::registrar::Registrar::open(&file).unwrap()
+    }
+
     /// Moves the gate's clock.
     pub(crate) fn later(&self, millis: i64) {
         self.clock.advance_millis(millis);

@@ -6,13 +6,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
+use locus_attestation::agent::event_log::EventLogFile;
 use locus_attestation::agent::log::LogFile;
 use locus_attestation::agent::rate::Rate;
 use locus_attestation::agent::state::StateFolder;
 use locus_attestation::agent::{Agent, RunningAgent, Setup};
 use locus_attestation::clock::SystemClock;
 use locus_attestation::digest::{Digest, HashAlg};
-use locus_attestation::ima::{BootAggregate, LogWriter, Templates};
+use locus_attestation::ima::{BootAggregate, LogWriter};
 use locus_attestation::net::tls::Credentials;
 use locus_attestation::verifier::Pod;
 use tokio::net::TcpListener;
@@ -103,15 +104,21 @@ impl WorkerBox {
         self.start_at("127.0.0.1:0").await;
     }
 
-    /// Starts the agent at an address.
-    pub(crate) async fn start_at(&mut self, address: &str) {
-        let log = LogFile::open(&self.log, HashAlg::Sha1, Templates::default()).unwrap();
+    /// Where its firmware's event log is, if it has one.
+    pub(crate) fn event_log(&self) -> PathBuf {
+        self.log.with_file_name("event-log")
+    }
+
+    /// An agent with its TPM, its log and its state.
+    pub(crate) fn make(&self) -> Agent {
+        let log = LogFile::open(&self.log, HashAlg::Sha1).unwrap();
         let setup = Setup {
             tpm: Box::new(Moody {
                 inner: self.machine.open(),
                 busy: self.busy.clone(),
             }),
             log,
+            event_log: EventLogFile::open(&self.event_log()),
             state: StateFolder::new(&self.state),
             installed: Credentials::read(&self.credentials, "agent").unwrap(),
             name: self.name.clone(),
@@ -120,7 +127,12 @@ impl WorkerBox {
             ak: self.machine.ak(),
             rate: self.rate,
         };
-        let agent = Agent::new(setup, Box::new(SystemClock)).unwrap();
+        Agent::new(setup, Box::new(SystemClock)).unwrap()
+    }
+
+    /// Starts the agent at an address.
+    pub(crate) async fn start_at(&mut self, address: &str) {
+        let agent = self.make();
         let listener = TcpListener::bind(address).await.unwrap();
         self.agent = Some(
             locus_attestation::agent::start(agent, listener)

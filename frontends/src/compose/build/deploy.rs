@@ -1,6 +1,7 @@
 //! How a service is deployed: replicas, resources, restarts, placement, updates.
 
 use locus_core::facts::AtomId;
+use locus_core::values::Malformed;
 
 use super::{Builder, Current};
 use crate::compose::Target;
@@ -182,15 +183,15 @@ impl Builder<'_> {
 }
 
 /// How many there are.
-fn count(text: &str) -> Result<i128, &'static str> {
+fn count(text: &str) -> Result<i128, Malformed> {
     match units::integer(text)? {
-        negative if negative < 0 => Err("there cannot be fewer than none"),
+        negative if negative < 0 => Err(Malformed("there cannot be fewer than none")),
         count => Ok(count),
     }
 }
 
 /// A size, or `-1` for no limit.
-fn size_or_unlimited(text: &str) -> Result<i128, &'static str> {
+fn size_or_unlimited(text: &str) -> Result<i128, Malformed> {
     if text == "-1" {
         Ok(-1)
     } else {

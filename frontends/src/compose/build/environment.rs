@@ -11,7 +11,6 @@ use crate::compose::environment::read_env_file;
 use crate::compose::merge::split_key_value;
 use crate::compose::tree::{Kind, Tree};
 use crate::loader;
-use crate::yaml;
 
 /// A variable whose value may name a service.
 #[derive(Clone, Debug)]
@@ -82,10 +81,15 @@ impl Builder<'_> {
             .some("format")
             .and_then(Tree::text)
             .is_some_and(|f| &*f == "raw");
-        let Some(Ok(content)) = content.map(|bytes| yaml::decode(bytes.to_vec())) else {
+        let Some(bytes) = content else {
             return;
         };
-        let file = self.sources.add(path.as_str(), content.as_str());
+        let (file, refused) = self.sources.add_bytes(path.as_str(), &bytes);
+        if refused.is_some() {
+            self.diagnostics.extend(refused);
+            return;
+        }
+        let content = self.sources.shared_text(file);
         let mut found = Vec::new();
         let lines = read_env_file(
             &content,

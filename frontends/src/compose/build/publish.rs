@@ -4,10 +4,10 @@
 //! range starts or ends, so that two publications share a port exactly when they share a piece.
 
 use std::collections::BTreeSet;
-use std::net::IpAddr;
 use std::sync::Arc;
 
 use locus_core::facts::AtomId;
+use locus_core::values::{Address, Family};
 use locus_core::{Diagnostic, Span, Value};
 use rustc_hash::FxHashMap;
 
@@ -161,8 +161,8 @@ impl Builder<'_> {
     fn host_addresses(&mut self, pending: &[Pending]) {
         // Publications share a port when they share an address: one without an address has all of
         // them, and so has one with the address that stands for all of its family.
-        let mut known: Vec<(IpAddr, AtomId)> = Vec::new();
-        let mut add = |builder: &mut Self, ip: IpAddr, span: Span| {
+        let mut known: Vec<(Address, AtomId)> = Vec::new();
+        let mut add = |builder: &mut Self, ip: Address, span: Span| {
             if !known.iter().any(|(other, _)| *other == ip) {
                 let text = ip.to_string();
                 let value = Value::str(text.as_str());
@@ -171,8 +171,8 @@ impl Builder<'_> {
             }
         };
         if let Some(first) = pending.first() {
-            add(self, IpAddr::from([0_u8; 4]), first.span);
-            add(self, IpAddr::from([0_u16; 8]), first.span);
+            add(self, Address::unspecified(Family::V4), first.span);
+            add(self, Address::unspecified(Family::V6), first.span);
         }
         for publication in pending {
             if let Some(ip) = parsed_address(&publication.port) {
@@ -192,10 +192,7 @@ impl Builder<'_> {
             for &(ip, address) in &known {
                 let taken = match written {
                     None => true,
-                    Some(written) => {
-                        written == ip
-                            || (written.is_unspecified() && written.is_ipv4() == ip.is_ipv4())
-                    }
+                    Some(written) => written == ip || written == Address::unspecified(ip.family),
                 };
                 if taken {
                     self.fact("Publication", "addresses", atom, address, span);
@@ -205,6 +202,6 @@ impl Builder<'_> {
     }
 }
 
-fn parsed_address(port: &Port) -> Option<IpAddr> {
-    port.host_ip.as_deref()?.parse().ok()
+fn parsed_address(port: &Port) -> Option<Address> {
+    Address::parse(port.host_ip.as_deref()?)
 }

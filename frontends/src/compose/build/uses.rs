@@ -5,6 +5,7 @@ use std::sync::Arc;
 use locus_core::facts::AtomId;
 use locus_core::graph::RoleKind;
 use locus_core::value::Field;
+use locus_core::values::Malformed;
 use locus_core::{Item, Span, Value};
 
 use super::{Builder, Component, Current};
@@ -484,11 +485,11 @@ pub(super) fn field(name: &str, value: Value, span: Span) -> Field {
 }
 
 /// A file mode: YAML has read `0440` as octal already, a text is octal too.
-fn octal(text: &str) -> Result<i128, &'static str> {
+fn octal(text: &str) -> Result<i128, Malformed> {
     match text.strip_prefix('0') {
         Some(digits) if !digits.is_empty() => {
             i128::from_str_radix(digits.trim_start_matches('o'), 8)
-                .map_err(|_| "it is not an octal number")
+                .map_err(|_| Malformed("it is not an octal number"))
         }
         _ => units::integer(text),
     }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use locus_core::facts::AtomId;
 use locus_core::value::{Constraint, Domain, Field, Symbol, SymbolId, SymbolKind, ValueType};
+use locus_core::values::Malformed;
 use locus_core::{Diagnostic, Int, Item, Span, Value};
 
 use super::Builder;
@@ -11,7 +12,7 @@ use crate::compose::tree::{Kind, Open, Tree};
 use crate::compose::units;
 
 /// How a text becomes a number.
-pub(super) type Unit = fn(&str) -> Result<i128, &'static str>;
+pub(super) type Unit = fn(&str) -> Result<i128, Malformed>;
 
 impl Builder<'_> {
     /// The atom of a text.
@@ -181,7 +182,7 @@ impl Builder<'_> {
             Kind::Str(text) => match units::boolean(text) {
                 Ok(b) => Some(self.truth(b, tree.span)),
                 Err(reason) => {
-                    self.unreadable(text, tree.span, reason, "write `true` or `false`");
+                    self.unreadable(text, tree.span, reason.0, "write `true` or `false`");
                     None
                 }
             },
@@ -236,7 +237,7 @@ impl Builder<'_> {
         match unit(&text) {
             Ok(number) => Some(self.number(number, tree.span)),
             Err(reason) => {
-                self.unreadable(&text, tree.span, reason, help);
+                self.unreadable(&text, tree.span, reason.0, help);
                 None
             }
         }

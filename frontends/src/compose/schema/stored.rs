@@ -29,7 +29,7 @@ mod tests {
     fn the_stored_schema_is_current() {
         assert!(
             to_store().is_some_and(|bytes| bytes == STORED),
-            "run `cargo run -p locus-frontends --example compile-schema`"
+            "run `cargo xtask compose-schema`"
         );
         let read: Schema = postcard::from_bytes(STORED).unwrap();
         assert_eq!(postcard::to_stdvec(&read).unwrap(), STORED);

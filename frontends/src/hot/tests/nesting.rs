@@ -47,7 +47,8 @@ resources:
     );
     assert_eq!(case.diagnostics(), [] as [&str; 0]);
     insta::assert_snapshot!(case.outline());
-    assert_eq!(case.tuples("Resource", "lacksInput"), ["two -> name @7:3"]);
+    // Nobody sets it: an input, like a parameter of the root.
+    assert_eq!(case.atoms("UnsetParameter"), ["name @3:3"]);
     assert_eq!(
         case.without("NestedInput", "NestedInput", "parameter"),
         ["wrong @6:53"]

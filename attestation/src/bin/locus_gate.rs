@@ -1,0 +1,68 @@
+//! The gate, and what goes with it: reference values and the demonstration. `locus gate`, `locus attest` and
+//! `locus reference` run this program.
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use locus_attestation::cli::{AttestArgs, ClientCommand, GateCommand, ReferenceArgs};
+use locus_attestation::enter::{EnterCommand, TenantArgs};
+
+/// Many small values are made by one thread and freed by another.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// Lets only attested workers and pods in.
+#[derive(Parser)]
+#[command(name = "locus-gate", version)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    #[command(flatten)]
+    Gate(GateCommand),
+    #[command(flatten)]
+    Client(ClientCommand),
+    /// Enter manufacturers, reference values, tenants and pods into a running gate
+    #[command(subcommand)]
+    Enter(EnterCommand),
+    /// As a tenant: have a pod attested; exits with 1 if it is not trusted
+    TenantAttest(TenantArgs),
+    /// Make, compare, sign and check reference values
+    Reference(ReferenceArgs),
+    /// Attest a worker with all its pods, or one pod; or see it done on software TPMs
+    Attest(AttestArgs),
+}
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            let code = if error.use_stderr() { 3 } else { 0 };
+            let _ = error.print();
+            return ExitCode::from(code);
+        }
+    };
+    // As everywhere in Locus: 0 as it should be, 1 something was found, 2 something could not be done, 3 usage.
+    match cli.command {
+        Command::Gate(gate) => ended(gate.run().map(|()| false)),
+        Command::Client(client) => ended(client.run()),
+        Command::Enter(enter) => ended(enter.run().map(|()| false)),
+        Command::TenantAttest(tenant) => ended(tenant.run()),
+        Command::Reference(reference) => ended(reference.run()),
+        Command::Attest(attest) => ended(attest.run()),
+    }
+}
+
+/// The exit code, and on standard error why the work ended early.
+fn ended<E: std::fmt::Display>(found: Result<bool, E>) -> ExitCode {
+    match found {
+        Ok(found) => ExitCode::from(u8::from(found)),
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::from(2)
+        }
+    }
+}

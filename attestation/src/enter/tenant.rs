@@ -1,0 +1,83 @@
+//! `locus gate tenant-attest`: a tenant has its own pod attested.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use hyper::Method;
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+
+use super::connection::{EnterError, Gate, read};
+use crate::clock::{Clock as _, SystemClock};
+use crate::evidence::Nonce;
+use crate::evidence::jws::TokenKey;
+use crate::evidence::request::{Request, sign};
+use crate::ima::PodUid;
+use crate::net::Role;
+use crate::verifier::{PodStatus, Trust};
+
+/// How long the signature of a request is valid, in seconds.
+const LIFETIME: i64 = 60;
+
+/// A pod, and who asks for it.
+#[derive(Args, Clone, Debug)]
+pub struct TenantArgs {
+    /// The pod's UID
+    uid: String,
+    /// The tenant's name or identifier
+    #[arg(long, value_name = "NAME")]
+    tenant: String,
+    /// The tenant's private key: P-256, PKCS #8, PEM
+    #[arg(long, value_name = "FILE")]
+    key: PathBuf,
+    /// Print the signed result, a token, in place of the verdict
+    #[arg(long)]
+    token: bool,
+    #[command(flatten)]
+    gate: Gate,
+}
+
+impl TenantArgs {
+    /// Asks; true if the pod is not trusted.
+    pub fn run(self) -> Result<bool, EnterError> {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(|error| EnterError::Local(error.to_string()))?;
+        runtime.block_on(self.ask())
+    }
+
+    async fn ask(self) -> Result<bool, EnterError> {
+        let uid = PodUid::parse(self.uid.as_bytes())
+            .ok_or_else(|| EnterError::Local(format!("`{}` is not a pod's UID", self.uid)))?;
+        let key = TokenKey::from_pem(&read(&self.key)?).map_err(|error| EnterError::Key {
+            path: self.key.clone(),
+            error,
+        })?;
+        let tenant = utf8_percent_encode(&self.tenant, NON_ALPHANUMERIC);
+        let target = format!("/v1/tenants/{tenant}/pods/{uid}/attest");
+        let request = Request {
+            method: "POST",
+            target: &target,
+            body: b"",
+        };
+        let nonce = Nonce::random().map_err(|error| EnterError::Local(error.to_string()))?;
+        let signed = sign(&key, request, &nonce, SystemClock.now(), LIFETIME);
+        let headers = [
+            ("content-digest", signed.content_digest.as_str()),
+            ("signature-input", signed.signature_input.as_str()),
+            ("signature", signed.signature.as_str()),
+        ];
+        let client = self.gate.open(Role::Tenant)?;
+        let answer = client
+            .send(Method::POST, &target, &headers, Vec::new())
+            .await?;
+        let status: PodStatus = serde_json::from_slice(&answer)
+            .map_err(|error| EnterError::Local(format!("the gate's answer: {error}")))?;
+        if self.token {
+            println!("{}", status.token);
+        } else {
+            println!("pod `{}` is {}", status.pod.label(), status.trust.name());
+        }
+        Ok(status.trust != Trust::Trusted)
+    }
+}

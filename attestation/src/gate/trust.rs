@@ -1,0 +1,178 @@
+//! What the verifier knows, as the driver of attestations sees it.
+
+use std::sync::Arc;
+
+use uuid::Uuid;
+
+use super::problem::Problem;
+use super::result::{Found, result_of};
+use super::verify::Verifier;
+use crate::clock::Timestamp;
+use crate::ima::PodUid;
+use crate::policy::{Mode, PolicySet};
+use crate::protocol::attestation::{Judged, Shown, Verdicts};
+use crate::protocol::port::{Fault, TrustStore};
+use crate::protocol::{AttestationError, Effect};
+use crate::verifier::{
+    Conclusion, Node, Outcome, PodStatus, Stale, StoreError, Trust, WorkerStatus,
+};
+
+fn fault(error: StoreError) -> Fault {
+    Problem::from(error).into()
+}
+
+impl TrustStore for Verifier {
+    async fn worker(&self, name: &str) -> Result<WorkerStatus, Fault> {
+        self.store().worker(name).map_err(fault)
+    }
+
+    async fn pods(&self, worker: &str) -> Result<Vec<PodStatus>, Fault> {
+        self.store().pods(Some(worker)).map_err(fault)
+    }
+
+    async fn node(&self, worker: Uuid) -> Result<Arc<Node>, Fault> {
+        let history = self.store().history(worker).map_err(fault)?;
+        if let Some(node) = self.nodes().get_mut(&worker) {
+            Arc::make_mut(node).history = history;
+            return Ok(node.clone());
+        }
+        let mut node = self.store().node(worker).map_err(fault)?;
+        node.history = history;
+        let node = Arc::new(node);
+        self.nodes().insert(worker, node.clone());
+        Ok(node)
+    }
+
+    async fn policies(&self) -> Result<Arc<PolicySet>, Fault> {
+        Ok(self.parts().policy.clone())
+    }
+
+    async fn commit(&self, judged: Judged) -> Result<Stale, Fault> {
+        let outcomes = self.outcomes(&judged)?;
+        let conclusion = Conclusion {
+            worker: judged.worker,
+            generation: judged.subjects.generation,
+            from: judged.subjects.from.as_ref(),
+            appraisal: &judged.appraisal,
+            outcomes: &outcomes,
+            at: judged.asked,
+        };
+        let stale = self
+            .change(|store| store.commit(&conclusion))
+            .map_err(fault)?;
+        self.advance(judged.worker, judged, &stale);
+        Ok(stale)
+    }
+
+    async fn refute(
+        &self,
+        pod: PodUid,
+        generation: u64,
+        reason: &str,
+        at: Timestamp,
+    ) -> Result<bool, Fault> {
+        self.change(|store| store.refute_pod(pod, generation, reason, at))
+            .map_err(fault)
+    }
+
+    async fn keep(&self, shown: Shown) {
+        self.keep_evidence(&shown);
+    }
+
+    async fn suspend(
+        &self,
+        worker: Uuid,
+        generation: u64,
+        reason: &str,
+        at: Timestamp,
+    ) -> Result<bool, Fault> {
+        self.change(|store| store.suspend_worker(worker, generation, reason, at))
+            .map_err(fault)
+    }
+
+    async fn distrust(
+        &self,
+        worker: Uuid,
+        generation: u64,
+        reason: &str,
+        at: Timestamp,
+    ) -> Result<bool, Fault> {
+        self.change(|store| store.distrust_worker(worker, generation, reason, at))
+            .map_err(fault)
+    }
+}
+
+impl Verifier {
+    /// The outcome for each pod that was judged, with a signed result.
+    fn outcomes(&self, judged: &Judged) -> Result<Vec<Outcome>, Fault> {
+        let mut outcomes = Vec::with_capacity(judged.verdicts.len());
+        for (pod, verdict) in &judged.verdicts {
+            let Some(generation) = judged.subjects.pods.get(&pod.uid) else {
+                continue;
+            };
+            let waiting = !judged.appraisal.strangers.is_empty();
+            let pending = match verdict {
+                Ok(_) => waiting,
+                Err(error) => error.effect() == Effect::Pending,
+            };
+            let policy = self.parts().policy.of(&judged.subjects.worker);
+            let found = Found {
+                host: policy.host == Mode::Enforced,
+                software_tpm: judged.software_tpm,
+            };
+            let counts = (judged.asked, self.parts().lifetime);
+            let result = result_of(judged.worker, judged.nonce, pod, verdict, found, counts);
+            let token = if pending {
+                Ok(String::new())
+            } else {
+                result.sign(&self.parts().key)
+            };
+            outcomes.push(Outcome {
+                uid: pod.uid,
+                generation: *generation,
+                trust: match verdict {
+                    Ok(_) if waiting => Trust::Unknown,
+                    Ok(_) => Trust::Trusted,
+                    Err(error) if error.effect() == Effect::PodUntrusted => Trust::Untrusted,
+                    Err(_) => Trust::Unknown,
+                },
+                reason: match verdict {
+                    Ok(_) if waiting => {
+                        let strangers = judged.appraisal.strangers.clone();
+                        AttestationError::Pending(strangers).to_string()
+                    }
+                    Ok(_) => "attested".to_owned(),
+                    Err(error) => error.to_string(),
+                },
+                token: token.map_err(Fault::unavailable)?,
+                pending,
+            });
+        }
+        Ok(outcomes)
+    }
+
+    /// Keeps what was committed in memory, so that the next attestation costs only what is new.
+    fn advance(&self, worker: Uuid, judged: Judged, stale: &[PodUid]) {
+        let verified = judged.appraisal.verified;
+        self.parts()
+            .metrics
+            .add("log_entries", "verified", verified);
+        let Some(node) = self.nodes().remove(&worker) else {
+            return;
+        };
+        let mut node = Arc::unwrap_or_clone(node);
+        let accepted = accepted(judged.verdicts, stale);
+        judged.appraisal.apply(&mut node, accepted);
+        self.nodes().insert(worker, Arc::new(node));
+    }
+}
+
+fn accepted(
+    verdicts: Verdicts,
+    stale: &[PodUid],
+) -> impl Iterator<Item = crate::verifier::PodTerms> {
+    verdicts
+        .into_iter()
+        .filter(|(pod, _)| !stale.contains(&pod.uid))
+        .filter_map(|(_, verdict): (_, Result<_, AttestationError>)| verdict.ok())
+}

@@ -1,0 +1,283 @@
+//! Evidence that was judged, kept for a time, so that somebody else can look into a verdict later.
+//!
+//! A database of its own: what is kept for audit is large, is not needed to go on, and may be thrown away.
+
+use std::io::{Read as _, Write as _};
+use std::path::Path;
+
+use flate2::Compression;
+use flate2::read::DeflateDecoder;
+use flate2::write::DeflateEncoder;
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::store::StoreError;
+use crate::clock::Timestamp;
+use crate::protocol::attestation::Shown;
+use crate::protocol::{Effect, EvidenceRequest};
+use crate::registrar::database;
+
+/// "LoAu": whose database it is.
+const APPLICATION: i32 = 0x4c6f_4175;
+const MIGRATIONS: &[&str] = &["
+CREATE TABLE evidence (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    worker TEXT NOT NULL,
+    asked INTEGER NOT NULL,
+    effect TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    request TEXT NOT NULL,
+    size INTEGER NOT NULL,
+    deflated BLOB NOT NULL
+) STRICT;
+CREATE INDEX evidence_worker ON evidence(worker, id);
+"];
+
+/// How many records are listed at once.
+const LISTED: u32 = 1_000;
+
+/// For how long evidence is kept, and how much of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Retention {
+    /// For how many days; 0 if none is kept.
+    pub days: u32,
+    /// How many bytes are kept, as they are stored; the oldest go first.
+    pub bytes: u64,
+}
+
+impl Retention {
+    /// A gigabyte at most.
+    pub const fn of_days(days: u32) -> Self {
+        Retention {
+            days,
+            bytes: 1 << 30,
+        }
+    }
+
+    /// Nothing is kept.
+    pub const NONE: Retention = Retention { days: 0, bytes: 0 };
+}
+
+/// Evidence that was kept, without the evidence itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct EvidenceRecord {
+    /// Its number; later ones have larger ones.
+    pub id: u64,
+    /// The worker's name.
+    pub worker: String,
+    /// When it was asked for.
+    pub asked: Timestamp,
+    /// What followed for the worker.
+    pub effect: Effect,
+    /// Why, in words.
+    pub reason: String,
+    /// How many bytes the evidence has.
+    pub size: u64,
+}
+
+/// Evidence that was kept, whole: it can be verified again with the worker's attestation key.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct KeptEvidence {
+    /// What is known of it.
+    pub record: EvidenceRecord,
+    /// What the worker was asked.
+    pub request: EvidenceRequest,
+    /// What it showed: claims, quote and log in CBOR.
+    #[serde(with = "crate::tpm::base64_bytes")]
+    #[schemars(with = "crate::tpm::Base64")]
+    pub evidence: Vec<u8>,
+}
+
+/// The database.
+pub struct AuditStore {
+    connection: Connection,
+    retention: Retention,
+}
+
+impl AuditStore {
+    /// Opens or makes the database in a file.
+    pub fn open(path: &Path, retention: Retention) -> Result<Self, StoreError> {
+        let connection = database::open(path, APPLICATION, MIGRATIONS)?;
+        Ok(AuditStore {
+            connection,
+            retention,
+        })
+    }
+
+    /// Keeps evidence.
+    pub fn keep(&mut self, shown: &Shown) -> Result<(), StoreError> {
+        let content = |_| StoreError::Content("evidence");
+        let mut deflated = DeflateEncoder::new(Vec::new(), Compression::fast());
+        let written = deflated.write_all(&shown.evidence);
+        let deflated = written
+            .and_then(|()| deflated.finish())
+            .map_err(|_| StoreError::Content("evidence"))?;
+        self.connection.execute(
+            "INSERT INTO evidence (worker, asked, effect, reason, request, size, deflated)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+            params![
+                shown.worker,
+                shown.asked.millis(),
+                serde_json::to_string(&shown.effect).map_err(content)?,
+                shown.reason,
+                serde_json::to_string(&shown.request).map_err(content)?,
+                i64::try_from(shown.evidence.len()).unwrap_or(i64::MAX),
+                deflated,
+            ],
+        )?;
+        Ok(())
+    }
+
+    /// Throws away what is too old, and the oldest of what is too much.
+    pub fn prune(&mut self, now: Timestamp) -> Result<usize, StoreError> {
+        let days = i64::from(self.retention.days);
+        let oldest = now.plus_secs(-days.saturating_mul(86_400));
+        let transaction = self.connection.transaction()?;
+        let mut gone =
+            transaction.execute("DELETE FROM evidence WHERE asked < ?1", [oldest.millis()])?;
+        gone += transaction.execute(
+            "DELETE FROM evidence WHERE id <= (
+                 SELECT max(id) FROM (
+                     SELECT id, sum(length(deflated)) OVER (ORDER BY id DESC) AS total FROM evidence
+                 ) WHERE total > ?1)",
+            [i64::try_from(self.retention.bytes).unwrap_or(i64::MAX)],
+        )?;
+        transaction.commit()?;
+        Ok(gone)
+    }
+
+    /// What is kept, newest first: of all workers, or of one; before a number if one is given.
+    pub fn list(
+        &self,
+        worker: Option<&str>,
+        before: Option<u64>,
+    ) -> Result<Vec<EvidenceRecord>, StoreError> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT id, worker, asked, effect, reason, size FROM evidence
+             WHERE (?1 IS NULL OR worker = ?1) AND (?2 IS NULL OR id < ?2)
+             ORDER BY id DESC LIMIT ?3",
+        )?;
+        let before = before.map(|number| i64::try_from(number).unwrap_or(i64::MAX));
+        let mut rows = statement.query(params![worker, before, LISTED])?;
+        let mut records = Vec::new();
+        while let Some(row) = rows.next()? {
+            records.push(record_from(row)?);
+        }
+        Ok(records)
+    }
+
+    /// Evidence that was kept, whole.
+    pub fn evidence(&self, id: u64) -> Result<KeptEvidence, StoreError> {
+        let content = || StoreError::Content("evidence");
+        let mut statement = self.connection.prepare_cached(
+            "SELECT id, worker, asked, effect, reason, size, request, deflated FROM evidence
+             WHERE id = ?1",
+        )?;
+        let number = i64::try_from(id).unwrap_or(i64::MAX);
+        let found = statement
+            .query_row([number], |row| {
+                let (request, deflated): (String, Vec<u8>) = (row.get(6)?, row.get(7)?);
+                Ok((record_from(row), request, deflated))
+            })
+            .optional()?;
+        let (record, request, deflated) = found.ok_or_else(|| StoreError::NotFound {
+            kind: "evidence",
+            name: id.to_string(),
+        })?;
+        let record = record?;
+        let mut evidence = Vec::new();
+        DeflateDecoder::new(deflated.as_slice())
+            .take(record.size)
+            .read_to_end(&mut evidence)
+            .map_err(|_| content())?;
+        Ok(KeptEvidence {
+            record,
+            request: serde_json::from_str(&request).map_err(|_| content())?,
+            evidence,
+        })
+    }
+}
+
+fn record_from(row: &Row<'_>) -> Result<EvidenceRecord, StoreError> {
+    let effect: String = row.get(3)?;
+    let number = |number: i64| u64::try_from(number).unwrap_or(0);
+    Ok(EvidenceRecord {
+        id: number(row.get(0)?),
+        worker: row.get(1)?,
+        asked: Timestamp::from_millis(row.get(2)?),
+        effect: serde_json::from_str(&effect).map_err(|_| StoreError::Content("evidence"))?,
+        reason: row.get(4)?,
+        size: number(row.get(5)?),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::digest::HashAlg;
+    use crate::evidence::Nonce;
+    use crate::tpm::PcrSelection;
+    use std::sync::Arc;
+
+    fn shown(worker: &str, at: i64, evidence: Vec<u8>) -> Shown {
+        Shown {
+            worker: worker.to_owned(),
+            request: EvidenceRequest {
+                nonce: Nonce::from_bytes([1; 32]),
+                worker: uuid::Uuid::nil(),
+                pod: None,
+                tenant: None,
+                first_entry: 0,
+                selection: PcrSelection::of(HashAlg::Sha256, [10]),
+                boot_log: false,
+            },
+            asked: Timestamp::from_secs(at),
+            evidence: Arc::new(evidence),
+            effect: Effect::WorkerUntrusted,
+            reason: "it lied".to_owned(),
+        }
+    }
+
+    /// Bytes that do not get smaller.
+    fn noise(length: usize) -> Vec<u8> {
+        let mut seed = 1u64;
+        let next = || {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (seed >> 33) as u8
+        };
+        std::iter::repeat_with(next).take(length).collect()
+    }
+
+    #[test]
+    fn evidence_is_kept_whole_for_a_time_and_up_to_a_size() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("audit.db");
+        let retention = Retention {
+            days: 2,
+            bytes: 10_000,
+        };
+        let mut store = AuditStore::open(&path, retention).unwrap();
+        let day = 86_400;
+        store.keep(&shown("a", 0, noise(100))).unwrap();
+        for number in 1..=4 {
+            store.keep(&shown("b", day + number, noise(4_000))).unwrap();
+        }
+        assert_eq!(store.list(None, None).unwrap().len(), 5);
+        let kept = store.list(Some("b"), None).unwrap();
+        assert_eq!(kept.len(), 4);
+        assert_eq!(kept[0].effect, Effect::WorkerUntrusted);
+        let whole = store.evidence(kept[0].id).unwrap();
+        assert_eq!(whole.evidence, noise(4_000));
+        assert_eq!(whole.request.nonce, Nonce::from_bytes([1; 32]));
+        assert_eq!(store.list(None, Some(kept[3].id)).unwrap()[0].worker, "a");
+        // A second after two days: the first is too old, and two of the others are too much.
+        store.prune(Timestamp::from_secs(2 * day + 1)).unwrap();
+        let left = store.list(None, None).unwrap();
+        assert_eq!(left, kept[..2], "the newest are left");
+        drop(store);
+        let store = AuditStore::open(&path, retention).unwrap();
+        assert_eq!(store.list(None, None).unwrap(), left);
+        assert!(store.evidence(1).is_err());
+    }
+}

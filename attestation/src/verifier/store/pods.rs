@@ -1,0 +1,179 @@
+//! Pods in the verifier's database, with every container they ever had.
+
+use rusqlite::{OptionalExtension as _, Transaction, params};
+
+use super::super::node::{Pod, PodContainer};
+use super::super::status::{PodStatus, Trust};
+use super::commit::{ledger_of, replace_ledger};
+use super::{StoreError, VerifierStore, history, not_found, signed, unsigned};
+use crate::clock::Timestamp;
+use crate::ima::PodUid;
+
+impl VerifierStore {
+    /// Declares a pod: unknown until attested. What it consists of may be completed later, which voids
+    /// the trust in it, but it cannot be moved, nor given to another owner. Says whether its worker's log has to
+    /// be read anew.
+    pub fn declare_pod(&mut self, pod: &Pod, now: Timestamp) -> Result<bool, StoreError> {
+        let description =
+            serde_json::to_string(pod).map_err(|_| StoreError::Content("description"))?;
+        let transaction = self.0.transaction()?;
+        let known: Option<String> = transaction
+            .query_row(
+                "SELECT description FROM pod WHERE uid = ?1",
+                [pod.uid.to_string()],
+                |row| row.get(0),
+            )
+            .optional()?;
+        if let Some(known) = known {
+            let known = parse(&known)?;
+            let same = known.claim() == pod.claim()
+                && known.tenant == pod.tenant
+                && known.worker == pod.worker;
+            if !same {
+                return Err(StoreError::Conflict(format!(
+                    "pod `{}` is known with another name, owner or worker",
+                    pod.uid
+                )));
+            }
+        }
+        transaction.execute(
+            "INSERT INTO pod (uid, worker, description, trust, reason, checked)
+             VALUES (?1, ?2, ?3, 'unknown', 'declared, not yet attested', ?4)
+             ON CONFLICT (uid) DO UPDATE SET description = ?3,
+                 trust = CASE trust WHEN 'untrusted' THEN trust ELSE 'unknown' END,
+                 reason = CASE trust WHEN 'untrusted' THEN reason
+                     ELSE 'described anew, not yet attested' END,
+                 token = ''
+             WHERE description <> ?3",
+            params![pod.uid.to_string(), pod.worker, description, now.millis()],
+        )?;
+        remember(&transaction, pod)?;
+        history::remember(&transaction, pod)?;
+        let anew = look_again(&transaction, pod.uid)?;
+        transaction.commit()?;
+        Ok(anew)
+    }
+
+    /// Forgets a pod that is gone, and what it was measured to run.
+    pub fn remove_pod(&mut self, uid: PodUid, now: Timestamp) -> Result<(), StoreError> {
+        let transaction = self.0.transaction()?;
+        history::remember_gone(&transaction, uid, now)?;
+        let worker: Option<String> = transaction
+            .query_row(
+                "DELETE FROM pod WHERE uid = ?1
+                 RETURNING (SELECT id FROM worker WHERE name = pod.worker)",
+                [uid.to_string()],
+                |row| row.get(0),
+            )
+            .optional()?
+            .ok_or_else(|| not_found("pod", uid))?;
+        if let Some(id) = worker {
+            let mut ledger = ledger_of(&transaction, &id)?;
+            ledger.forget_pod(uid);
+            replace_ledger(&transaction, &id, &ledger)?;
+            transaction.execute(
+                "INSERT OR REPLACE INTO removed_pod VALUES (?1, ?2)",
+                params![uid.to_string(), id],
+            )?;
+        }
+        Ok(transaction.commit()?)
+    }
+
+    /// All pods, or those of one worker.
+    pub fn pods(&self, worker: Option<&str>) -> Result<Vec<PodStatus>, StoreError> {
+        match worker {
+            None => self.pods_where("?1 = ''", ""),
+            Some(worker) => self.pods_where("worker = ?1", worker),
+        }
+    }
+
+    fn pods_where(&self, condition: &str, value: &str) -> Result<Vec<PodStatus>, StoreError> {
+        let mut statement = self.0.prepare_cached(&format!(
+            "SELECT description, trust, reason, checked, token, version, generation,
+                 (SELECT json_group_array(json(description)) FROM container WHERE pod = uid)
+             FROM pod WHERE {condition} ORDER BY uid",
+        ))?;
+        let mut rows = statement.query([value])?;
+        let mut pods = Vec::new();
+        while let Some(row) = rows.next()? {
+            let (description, trust): (String, String) = (row.get(0)?, row.get(1)?);
+            let pod = parse(&description)?;
+            let history: String = row.get(7)?;
+            let mut history: Vec<PodContainer> =
+                serde_json::from_str(&history).map_err(|_| StoreError::Content("container"))?;
+            history.retain(|container| !pod.containers.contains(container));
+            pods.push(PodStatus {
+                pod,
+                history,
+                trust: Trust::parse(&trust)?,
+                reason: row.get(2)?,
+                checked: Timestamp::from_millis(row.get(3)?),
+                token: row.get(4)?,
+                version: unsigned(row.get(5)?),
+                generation: unsigned(row.get(6)?),
+            });
+        }
+        Ok(pods)
+    }
+
+    /// One pod, by its identifier and nothing else.
+    pub fn pod(&self, uid: PodUid) -> Result<PodStatus, StoreError> {
+        let found = self.pods_where("uid = ?1", &uid.to_string())?;
+        found
+            .into_iter()
+            .next()
+            .ok_or_else(|| not_found("pod", uid))
+    }
+}
+
+impl VerifierStore {
+    /// Records that a pod is refuted; false if it was described anew since, so that this is about another one.
+    pub fn refute_pod(
+        &mut self,
+        uid: PodUid,
+        generation: u64,
+        reason: &str,
+        at: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let changed = self.0.execute(
+            "UPDATE pod SET trust = 'untrusted', reason = ?2, checked = ?3, token = ''
+             WHERE uid = ?1 AND generation = ?4",
+            params![uid.to_string(), reason, at.millis(), signed(generation)],
+        )?;
+        Ok(changed == 1)
+    }
+}
+
+/// What a pod ran before it was removed was forgotten. When it comes back, its worker's log is read from the first
+/// entry on, so that nothing is washed clean by a removal.
+fn look_again(transaction: &Transaction<'_>, uid: PodUid) -> Result<bool, StoreError> {
+    let worker: Option<String> = transaction
+        .query_row(
+            "DELETE FROM removed_pod WHERE uid = ?1 RETURNING worker",
+            [uid.to_string()],
+            |row| row.get(0),
+        )
+        .optional()?;
+    let Some(id) = worker else { return Ok(false) };
+    transaction.execute("UPDATE worker SET cursor = NULL WHERE id = ?1", [&id])?;
+    transaction.execute("DELETE FROM ledger WHERE worker = ?1", [&id])?;
+    Ok(true)
+}
+
+fn parse(description: &str) -> Result<Pod, StoreError> {
+    serde_json::from_str(description).map_err(|_| StoreError::Content("description"))
+}
+
+/// Every container of a pod that has an identifier is remembered for as long as the pod is: a container that
+/// is started again gets another one, and the log still has what the first one ran.
+fn remember(transaction: &Transaction<'_>, pod: &Pod) -> Result<(), StoreError> {
+    let mut statement =
+        transaction.prepare_cached("INSERT OR IGNORE INTO container VALUES (?1, ?2, ?3)")?;
+    for container in &pod.containers {
+        let Some(id) = container.id else { continue };
+        let description =
+            serde_json::to_string(container).map_err(|_| StoreError::Content("container"))?;
+        statement.execute(params![pod.uid.to_string(), id.to_string(), description])?;
+    }
+    Ok(())
+}

@@ -1,0 +1,376 @@
+//! Logs, registers and quotes that real kernels and TPMs wrote, against an independent replay of them.
+//!
+//! The recordings are in `tests/data/ima`; each has the result of another program in `facts.json`.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "helpers of tests fail as tests do: by panicking"
+)]
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use locus_attestation::digest::{Digest, HashAlg};
+use locus_attestation::ima::{
+    Attributor, BankValue, Boot, Cursor, Extend, Reader, ReplayError, ReplayPolicy, RuntimeProfile,
+    Subject, TpmClock, advance,
+};
+use locus_attestation::replay::{Recording, facts};
+use locus_attestation::tpm::{PcrSelection, PcrValues, Quote, QuoteError, verify_quote};
+use serde_json::Value;
+
+fn data() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/ima")
+}
+
+/// Every recorded boot: its name and folder.
+fn recordings() -> Vec<(String, PathBuf)> {
+    let mut found = Vec::new();
+    let mut open = vec![data()];
+    while let Some(folder) = open.pop() {
+        for entry in std::fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                open.push(path);
+            } else if path.ends_with("facts.json") {
+                let name = folder.strip_prefix(data()).unwrap().display().to_string();
+                found.push((name, folder.clone()));
+            }
+        }
+    }
+    found.sort();
+    assert!(found.len() >= 27, "{} recordings", found.len());
+    found
+}
+
+fn known(folder: &Path) -> Value {
+    serde_json::from_slice(&std::fs::read(folder.join("facts.json")).unwrap()).unwrap()
+}
+
+#[test]
+fn every_recording_comes_to_what_another_program_found() {
+    for (name, folder) in recordings() {
+        let recording = Recording::of_folder(&folder).unwrap();
+        let found = facts(&recording).unwrap();
+        assert_eq!(found.wrong_template_hashes, 0, "{name}");
+        let found = serde_json::to_value(&found).unwrap();
+        for (key, expected) in known(&folder).as_object().unwrap() {
+            // Noted while recording; nothing in the files says it.
+            if key != "entries_before_first_program" {
+                assert_eq!(found.get(key), Some(expected), "{name}: {key}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_ascii_form_is_the_binary_form() {
+    let mut compared = 0;
+    for (name, folder) in recordings() {
+        let binary = Recording::of_folder(&folder).unwrap();
+        for alg in [None, Some(HashAlg::Sha256)] {
+            let suffix = alg.map_or(String::new(), |alg| format!("_{alg}"));
+            let path = folder.join(format!("ascii_runtime_measurements{suffix}"));
+            if !path.exists() {
+                continue;
+            }
+            let ascii = Recording::of_log(&path, alg.unwrap_or(HashAlg::Sha1)).unwrap();
+            let same = match alg {
+                None => binary.log.clone(),
+                Some(alg) => {
+                    let log = binary.bank_logs.iter().find(|(bank, _)| *bank == alg);
+                    log.unwrap().1.clone()
+                }
+            };
+            assert!(ascii.log == same, "{name}{suffix}");
+            compared += 1;
+        }
+    }
+    assert!(compared >= 26, "{compared} logs");
+}
+
+fn clock() -> TpmClock {
+    TpmClock {
+        clock: 1,
+        boot: Boot {
+            reset_count: 1,
+            restart_count: 0,
+        },
+    }
+}
+
+/// Replays as a verifier does, in some registers of a bank; how many entries were verified.
+fn replay(
+    recording: &Recording,
+    bank: HashAlg,
+    extend: Extend,
+    kexec: bool,
+) -> Result<u64, ReplayError> {
+    let reader = || Reader::new(&recording.log, recording.column, &recording.templates);
+    let mut pcrs: Vec<u32> = reader().map(|entry| entry.unwrap().pcr()).collect();
+    pcrs.sort_unstable();
+    pcrs.dedup();
+    let mut start = Cursor::fresh_in(&[bank], &pcrs, clock());
+    for register in &mut start.banks {
+        *register = BankValue {
+            extend,
+            ..*register
+        };
+    }
+    let value = |pcr: u32| {
+        recording
+            .pcrs
+            .get(bank, u8::try_from(pcr).unwrap())
+            .unwrap()
+    };
+    let quoted: Vec<Digest> = pcrs.iter().map(|pcr| value(*pcr)).collect();
+    let aggregates: Vec<Digest> = reader()
+        .filter_map(|entry| locus_attestation::ima::boot_aggregate(&entry.unwrap()))
+        .collect();
+    let policy = ReplayPolicy {
+        boot_aggregates: &aggregates,
+        deny_violations: false,
+        max_behind: 0,
+        allow_kexec: kexec,
+        waypoint: None,
+    };
+    advance(
+        reader(),
+        recording.column,
+        &start,
+        &quoted,
+        &policy,
+        |_, _| {},
+    )
+    .map(|done| done.verified)
+}
+
+#[test]
+fn a_verifier_replays_every_bank() {
+    let mut replayed = 0;
+    for (name, folder) in recordings() {
+        let recording = Recording::of_folder(&folder).unwrap();
+        let known = known(&folder);
+        let aggregates = known["boot_aggregate"].as_array().unwrap().len();
+        let mut covered: BTreeMap<HashAlg, Vec<Option<u64>>> = BTreeMap::new();
+        let mut padded = BTreeMap::new();
+        for (register, covers) in known["pcr_read_covers"].as_object().unwrap() {
+            let bank = HashAlg::from_name(register.split(':').next().unwrap().as_bytes()).unwrap();
+            covered
+                .entry(bank)
+                .or_default()
+                .push(covers["entries"].as_u64());
+            padded.insert(
+                bank,
+                covers["digest"]
+                    .as_str()
+                    .is_some_and(|text| text.contains("padded")),
+            );
+        }
+        for (bank, covers) in covered {
+            // The values of PCR 14 were recorded in two banks.
+            if name == "6.12-pcr14" && covers.len() < 2 {
+                continue;
+            }
+            let extend = if padded[&bank] {
+                Extend::PaddedSha1
+            } else {
+                Extend::Native
+            };
+            let found = replay(&recording, bank, extend, true);
+            // All registers have their values after the last of them has.
+            match covers.iter().copied().collect::<Option<Vec<u64>>>() {
+                Some(covers) => {
+                    assert_eq!(found, Ok(*covers.iter().max().unwrap()), "{name} {bank}")
+                }
+                None => assert!(
+                    matches!(found, Err(ReplayError::Mismatch { .. })),
+                    "{name} {bank}: {found:?}"
+                ),
+            }
+            if aggregates > 1 {
+                let found = replay(&recording, bank, extend, false);
+                assert!(
+                    matches!(found, Err(ReplayError::Kexec { .. })),
+                    "{name}: {found:?}"
+                );
+            }
+            replayed += 1;
+        }
+    }
+    assert!(replayed >= 90, "{replayed} banks");
+}
+
+/// The values behind a quote, as an agent would send them: those recorded, and the log's up to what is covered.
+fn values(recording: &Recording, selection: &PcrSelection, covers: u64) -> PcrValues {
+    let mut values = PcrValues::default();
+    for (bank, pcr) in selection.registers() {
+        let reader = || {
+            Reader::new(&recording.log, recording.column, &recording.templates).map(Result::unwrap)
+        };
+        let is_here = |entry: &locus_attestation::ima::Entry<'_>| entry.pcr() == u32::from(pcr);
+        let value = if reader().any(|entry| is_here(&entry)) {
+            let covered = reader().take(usize::try_from(covers).unwrap());
+            covered
+                .filter(is_here)
+                .fold(Digest::zero(bank), |value, entry| {
+                    value.extend(Extend::Native.measured(bank, &entry).as_bytes())
+                })
+        } else {
+            recording.pcrs.get(bank, pcr).unwrap()
+        };
+        values.set(pcr, value);
+    }
+    values
+}
+
+#[test]
+fn every_quote_is_verified_for_the_part_of_the_log_that_it_covers() {
+    let mut verified = 0;
+    for (name, folder) in recordings() {
+        let recording = Recording::of_folder(&folder).unwrap();
+        let all = facts(&recording).unwrap();
+        for (which, quote) in &recording.quotes {
+            let asked = match which.as_str() {
+                "quote" => PcrSelection::of(HashAlg::Sha256, 0..=10),
+                _ => PcrSelection::of(HashAlg::Sha1, [10]).and(HashAlg::Sha256, [10]),
+            };
+            let found = &all.quotes[which];
+            assert!(found.genuine, "{name} {which}");
+            let verify = |pcrs| {
+                let sent = Quote {
+                    attest: quote.attest.clone(),
+                    signature: quote.signature.clone(),
+                    pcrs,
+                };
+                verify_quote(&quote.key, &sent, &quote.nonce, &asked)
+            };
+            let Some(covers) = found.covers else {
+                assert!(found.refused.is_some(), "{name} {which}");
+                continue;
+            };
+            if found.selection != "sha256:0-10" && found.selection != "sha1:10+sha256:10" {
+                let missing = verify(PcrValues::default());
+                assert!(
+                    matches!(missing, Err(QuoteError::Selection { .. })),
+                    "{name} {which}"
+                );
+                continue;
+            }
+            let clock = verify(values(&recording, &asked, covers))
+                .unwrap()
+                .clock_info;
+            assert_eq!(
+                Some(clock.reset_count),
+                found.clock.map(|clock| clock.reset_count)
+            );
+            let other = verify(values(&recording, &asked, covers - 1));
+            assert_eq!(
+                other,
+                Err(QuoteError::Digest),
+                "{name} {which}: one entry less"
+            );
+            verified += 1;
+        }
+    }
+    assert!(verified >= 40, "{verified} quotes");
+}
+
+#[test]
+fn a_quote_of_a_bank_that_the_tpm_does_not_have_is_refused() {
+    let recording = Recording::of_folder(&data().join("6.12-bank-sha1-only")).unwrap();
+    let quote = &recording.quotes["quote"];
+    let sent = Quote {
+        attest: quote.attest.clone(),
+        signature: quote.signature.clone(),
+        pcrs: PcrValues::default(),
+    };
+    for asked in [
+        PcrSelection::of(HashAlg::Sha256, 0..=10),
+        PcrSelection::default(),
+    ] {
+        let refused = verify_quote(&quote.key, &sent, &quote.nonce, &asked);
+        assert!(
+            matches!(refused, Err(QuoteError::Selection { .. })),
+            "{refused:?}"
+        );
+    }
+    let found = &facts(&recording).unwrap().quotes["quote"];
+    assert!(found.genuine && found.selection.is_empty(), "{found:?}");
+    assert!(
+        found.refused.as_ref().unwrap().contains("no register"),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn after_kexec_both_logs_together_lead_to_the_registers() {
+    let folder = data().join("6.12-kexec");
+    let mut first = Recording::of_folder(&folder.join("first")).unwrap();
+    let second = Recording::of_folder(&folder.join("second")).unwrap();
+    first.log.extend_from_slice(&second.log);
+    first.pcrs = second.pcrs.clone();
+    assert_eq!(
+        replay(&first, HashAlg::Sha256, Extend::Native, true),
+        Ok(137)
+    );
+    let refused = replay(&first, HashAlg::Sha256, Extend::Native, false);
+    assert_eq!(refused, Err(ReplayError::Kexec { entry: 73 }));
+}
+
+fn subjects(name: &str) -> BTreeMap<String, usize> {
+    let recording = Recording::of_folder(&data().join(name)).unwrap();
+    let profile = RuntimeProfile::default();
+    let mut attributor = Attributor::new(&profile);
+    let mut counts = BTreeMap::new();
+    for entry in Reader::new(&recording.log, recording.column, &recording.templates) {
+        let entry = entry.unwrap();
+        let subject = if entry.is_violation() {
+            continue;
+        } else {
+            attributor.subject(&entry)
+        };
+        let kind = match subject {
+            Subject::Host => "host".to_owned(),
+            Subject::Runtime => "runtime".to_owned(),
+            Subject::Pod { uid, .. } => format!("pod {uid}"),
+            Subject::Container(_) => "container".to_owned(),
+            Subject::Unknown => "unknown".to_owned(),
+            Subject::Unattributed => "nobody".to_owned(),
+            Subject::Buffer => "buffer".to_owned(),
+        };
+        *counts.entry(kind).or_insert(0) += 1;
+    }
+    counts
+}
+
+#[test]
+fn entries_are_attributed_as_the_groups_say() {
+    let counts = subjects("patched-cgpath");
+    let pods = counts.keys().filter(|kind| kind.starts_with("pod")).count();
+    assert_eq!(pods, 2, "{counts:?}");
+    assert!(
+        counts["host"] > 10 && !counts.contains_key("nobody"),
+        "{counts:?}"
+    );
+    let counts = subjects("patched-dep-cgn");
+    assert!(counts["container"] > 4 && counts["host"] > 10, "{counts:?}");
+    let counts = subjects("6.12-mixed");
+    assert_eq!(counts["buffer"], 4, "{counts:?}");
+    // `ima-buf` as the template of files makes no buffers of them.
+    let counts = subjects("6.12-template-buf");
+    assert_eq!(counts.keys().collect::<Vec<_>>(), ["nobody"]);
+    for (name, _) in recordings() {
+        let folder = data().join(&name);
+        if folder.join("binary_runtime_measurements").exists() && name.contains("exec") {
+            assert_eq!(
+                subjects(&name).keys().collect::<Vec<_>>(),
+                ["nobody"],
+                "{name}"
+            );
+        }
+    }
+}

@@ -1,0 +1,261 @@
+//! Heat as a language among others.
+
+use std::sync::Arc;
+
+use locus_core::value::{Field, Value};
+use locus_core::{Diagnostic, Sources, suggest};
+use rustc_hash::FxHashMap;
+
+use super::data::ResourceType;
+use crate::language::{
+    Confidence, Input, InputKind, Kind, KindRole, Language, Loaded, OwnSettings, Request,
+    SettingKey,
+};
+use crate::loader::Loader;
+use crate::yaml::{Mapping, Node};
+
+/// Heat templates.
+#[derive(Clone, Copy, Debug)]
+pub struct Heat;
+
+/// Resource types that the user declares, by name.
+pub type UserTypes = FxHashMap<Arc<str>, Arc<ResourceType>>;
+
+/// The settings of a project that only Heat knows.
+#[derive(Clone, Debug, Default)]
+pub struct HeatSettings {
+    /// Resource types that the user's own plugins provide.
+    pub types: UserTypes,
+}
+
+static TEMPLATE: Kind = Kind {
+    name: "Heat template",
+    role: KindRole::Configuration,
+    sign: Some("starts with `heat_template_version`"),
+};
+
+static CFN: Kind = Kind {
+    name: "CFN-style Heat template",
+    role: KindRole::Configuration,
+    sign: None,
+};
+
+static ENVIRONMENT: Kind = Kind {
+    name: "Heat environment",
+    role: KindRole::Part {
+        with: "checked with its template",
+        help: "name the template, and give this file as `-e {name}`",
+    },
+    sign: None,
+};
+
+static KINDS: [Kind; 3] = [TEMPLATE, CFN, ENVIRONMENT];
+
+static INPUTS: &[Input] = &[
+    Input {
+        name: "environment",
+        short: Some('e'),
+        setting: Some("environments"),
+        kind: InputKind::Path,
+        placeholder: "FILE",
+        help: "Environment of Heat templates; later ones override",
+        repeatable: true,
+    },
+    Input {
+        name: "param",
+        short: Some('p'),
+        setting: Some("parameters"),
+        kind: InputKind::Pair,
+        placeholder: "NAME=VALUE",
+        help: "Parameter of Heat templates",
+        repeatable: true,
+    },
+];
+
+impl Language for Heat {
+    fn name(&self) -> &'static str {
+        "hot"
+    }
+
+    fn title(&self) -> &'static str {
+        "Heat"
+    }
+
+    fn section(&self) -> &'static str {
+        "heat"
+    }
+
+    fn kinds(&self) -> &'static [Kind] {
+        &KINDS
+    }
+
+    fn extensions(&self) -> &'static [&'static str] {
+        &["yaml", "yml", "template"]
+    }
+
+    /// A block mapping whose first key is the version of a template is one, whatever follows.
+    fn by_first_line(&self, line: &str) -> Option<&'static Kind> {
+        let value = line.strip_prefix("heat_template_version:")?;
+        (value.is_empty() || value.starts_with([' ', '\t'])).then_some(&TEMPLATE)
+    }
+
+    fn by_root(&self, root: &Mapping) -> Option<(&'static Kind, Confidence)> {
+        let has = |key: &str| root.get(key).is_some();
+        if has("heat_template_version") {
+            return Some((&TEMPLATE, Confidence::Certain));
+        }
+        if has("AWSTemplateFormatVersion") || has("HeatTemplateFormatVersion") {
+            return Some((&CFN, Confidence::Certain));
+        }
+        let environment = [
+            "resource_registry",
+            "parameter_defaults",
+            "encrypted_param_names",
+            "event_sinks",
+            "parameter_merge_strategies",
+        ];
+        let only_environment = root
+            .named()
+            .all(|(key, _)| &**key == "parameters" || environment.contains(&&**key));
+        if environment.iter().any(|key| has(key)) || (has("parameters") && only_environment) {
+            return Some((&ENVIRONMENT, Confidence::Likely));
+        }
+        // A template whose version was forgotten is still a template, and is told so.
+        if typed(root.get("resources"), "type") {
+            return Some((&TEMPLATE, Confidence::Likely));
+        }
+        typed(root.get("Resources"), "Type").then_some((&CFN, Confidence::Likely))
+    }
+
+    fn inputs(&self) -> &'static [Input] {
+        INPUTS
+    }
+
+    fn setting_keys(&self) -> &'static [SettingKey] {
+        &[SettingKey {
+            name: "types",
+            help: "Resource types that plugins of your own provide",
+        }]
+    }
+
+    fn settings(&self, fields: &[Field], diagnostics: &mut Vec<Diagnostic>) -> Option<OwnSettings> {
+        let mut settings = HeatSettings::default();
+        for field in fields {
+            match &field.item.value {
+                Value::Map(types) => settings.types = user_types(types, diagnostics),
+                other => {
+                    let message = format!("`types` is a table of types, not {}", other.describe());
+                    diagnostics.push(Diagnostic::error("settings", message).at(field.item.span));
+                }
+            }
+        }
+        Some(OwnSettings::new(settings))
+    }
+
+    fn load(&self, request: &Request, loader: &dyn Loader, sources: &mut Sources) -> Loaded {
+        let mut unchecked = Vec::new();
+        let mut diagnostics = Vec::new();
+        let mut add = |sources: &mut Sources, path: &str| match loader.load(path) {
+            Ok(bytes) => {
+                let (file, refused) = sources.add_bytes(path, &bytes);
+                let readable = refused.is_none().then_some(file);
+                diagnostics.extend(refused);
+                readable
+            }
+            Err(error) => {
+                let message = format!("cannot read `{path}`: {}", error.reason);
+                unchecked.push(Diagnostic::error("io", message));
+                None
+            }
+        };
+        let own = request.settings.as_ref();
+        let own = own.and_then(|settings| settings.get::<HeatSettings>());
+        let mut inner = super::Request {
+            template: request.files.first().and_then(|path| add(sources, path)),
+            now: request.now,
+            all_inputs: request.all_inputs,
+            types: own.map(|own| own.types.clone()).unwrap_or_default(),
+            ..super::Request::default()
+        };
+        for path in request.inputs.texts("environment") {
+            inner.environments.extend(add(sources, path));
+        }
+        for (name, value) in request.inputs.pairs("param") {
+            inner.parameter(sources, name, value);
+        }
+        let loaded = super::load(sources, &loader, &inner);
+        diagnostics.extend(loaded.diagnostics);
+        unchecked.extend(loaded.unchecked);
+        Loaded {
+            language: self.name(),
+            graph: loaded.graph,
+            facts: loaded.facts,
+            diagnostics,
+            unchecked,
+            files: loaded
+                .files
+                .iter()
+                .map(|&file| sources.name(file).to_owned())
+                .collect(),
+        }
+    }
+}
+
+/// Whether a section holds something with a type.
+fn typed(section: Option<&Node>, key: &str) -> bool {
+    section.and_then(Node::as_mapping).is_some_and(|section| {
+        section
+            .entries
+            .iter()
+            .any(|entry| entry.value.get(key).is_some())
+    })
+}
+
+/// The resource types that settings declare.
+fn user_types(types: &[Field], diagnostics: &mut Vec<Diagnostic>) -> UserTypes {
+    let mut known = UserTypes::default();
+    for ty in types {
+        let mut error = |message: String, help: Option<String>| {
+            let diagnostic = Diagnostic::error("settings", message).maybe_help(help);
+            diagnostics.push(diagnostic.at(ty.item.span));
+        };
+        let mut json = match to_json(&ty.item.value) {
+            serde_json::Value::Object(json) => json,
+            _ => serde_json::Map::new(),
+        };
+        let words = ["properties", "attributes"];
+        if let Some(word) = json.keys().find(|key| !words.contains(&key.as_str())) {
+            let message = format!("a resource type has no `{word}`");
+            error(message, suggest::did_you_mean(word, words));
+            continue;
+        }
+        let open = !json.contains_key("properties");
+        json.insert("type".into(), (&*ty.name).into());
+        match ResourceType::from_json(serde_json::Value::Object(json)) {
+            Ok(mut found) => {
+                found.open = open;
+                known.insert(ty.name.clone(), Arc::new(found));
+            }
+            Err(why) => error(format!("`{}`: {why}", ty.name), None),
+        }
+    }
+    known
+}
+
+fn to_json(value: &Value) -> serde_json::Value {
+    match value {
+        Value::Bool(value) => (*value).into(),
+        Value::Int(value) => match value.to_i64() {
+            Some(number) => number.into(),
+            None => value.to_string().into(),
+        },
+        Value::Float(value) => (*value).into(),
+        Value::Str(text) => (&**text).into(),
+        Value::List(items) => items.iter().map(|item| to_json(&item.value)).collect(),
+        Value::Map(fields) => fields
+            .iter()
+            .map(|field| (field.name.to_string(), to_json(&field.item.value)))
+            .collect(),
+        Value::Null | Value::Location(_) | Value::Symbolic(_) => serde_json::Value::Null,
+    }
+}

@@ -1,0 +1,154 @@
+//! A configuration language as one value: all that others ask of it stands behind [`Language`].
+//!
+//! A further language is its folder beside this one, its folder in the library of rules, and one line of [`BUILTIN`];
+//! whoever finds, loads, checks or draws configurations asks a [`Registry`] and names no language.
+
+pub mod input;
+pub mod kind;
+pub mod project;
+pub mod registry;
+pub mod settings;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+use std::time::SystemTime;
+
+use locus_core::catalogue::Code;
+use locus_core::facts::Facts;
+use locus_core::value::Field;
+use locus_core::{Diagnostic, LocationGraph, Sources};
+
+use crate::compose::Compose;
+use crate::hot::Heat;
+use crate::kubernetes::Kubernetes;
+use crate::loader::Loader;
+use crate::tosca::Tosca;
+use crate::yaml::Mapping;
+
+pub use input::{Input, InputKind, InputValue, Inputs, Word};
+pub use kind::{Confidence, Kind, KindRole};
+pub use project::{Found, Project};
+pub use registry::{Recognised, Registry};
+pub use settings::{OwnSettings, Section, SettingKey};
+
+/// The languages that come with the program.
+static BUILTIN: &[&dyn Language] = &[&Heat, &Compose, &Kubernetes, &Tosca];
+
+/// A configuration language.
+pub trait Language: Sync {
+    /// Its short name, also that of the folder of its rules.
+    fn name(&self) -> &'static str;
+
+    /// What people call it.
+    fn title(&self) -> &'static str;
+
+    /// The section of the settings that is its own.
+    fn section(&self) -> &'static str {
+        self.name()
+    }
+
+    /// The kinds of files it knows.
+    fn kinds(&self) -> &'static [Kind];
+
+    /// The extensions of its files, by which folders are searched.
+    fn extensions(&self) -> &'static [&'static str] {
+        &["yaml", "yml"]
+    }
+
+    /// The kind of a file whose name tells it.
+    fn by_name(&self, path: &str) -> Option<&'static Kind> {
+        let _ = path;
+        None
+    }
+
+    /// The kind of a file whose first line tells it: a line that is neither empty nor a comment, without the
+    /// space at its end.
+    fn by_first_line(&self, line: &str) -> Option<&'static Kind> {
+        let _ = line;
+        None
+    }
+
+    /// The kind of a file whose content tells it, and how surely.
+    fn by_root(&self, root: &Mapping) -> Option<(&'static Kind, Confidence)>;
+
+    /// How the files that were found form projects.
+    fn projects(&self, found: &[Found<'_>], loader: &dyn Loader) -> Vec<Project> {
+        let _ = loader;
+        project::one_each(found)
+    }
+
+    /// The inputs it takes.
+    fn inputs(&self) -> &'static [Input] {
+        &[]
+    }
+
+    /// The keys of its section of the settings that it reads itself, beside those of its inputs.
+    fn setting_keys(&self) -> &'static [SettingKey] {
+        &[]
+    }
+
+    /// Reads its own keys of the settings; what is wrong with them is added to the diagnostics.
+    fn settings(&self, fields: &[Field], diagnostics: &mut Vec<Diagnostic>) -> Option<OwnSettings> {
+        let _ = (fields, diagnostics);
+        None
+    }
+
+    /// The codes it reports without a rule, beside those that all languages share.
+    fn codes(&self) -> &'static [Code] {
+        &[]
+    }
+
+    /// Loads a configuration.
+    fn load(&self, request: &Request, loader: &dyn Loader, sources: &mut Sources) -> Loaded;
+}
+
+impl fmt::Debug for dyn Language {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// What to load, and the inputs it is loaded with.
+#[derive(Clone, Debug, Default)]
+pub struct Request {
+    /// The files of the configuration; where a language merges files, a later one overrides.
+    pub files: Vec<String>,
+    /// The values of the inputs that the language declares.
+    pub inputs: Inputs,
+    /// What the language made of its own settings.
+    pub settings: Option<OwnSettings>,
+    /// The variables of the process, for languages that replace them in their files.
+    pub variables: Vec<(String, String)>,
+    /// Whether inputs that are not given stay open even when they have a default.
+    pub all_inputs: bool,
+    /// The time with which dates are compared that must lie in the future; without it, none is past.
+    pub now: Option<SystemTime>,
+}
+
+impl Request {
+    /// The request to load some files without any input.
+    pub fn of<S: Into<String>>(files: impl IntoIterator<Item = S>) -> Self {
+        Request {
+            files: files.into_iter().map(Into::into).collect(),
+            ..Request::default()
+        }
+    }
+}
+
+/// A configuration, understood.
+#[derive(Debug)]
+pub struct Loaded {
+    /// The language it is in, by name.
+    pub language: &'static str,
+    /// Locations and how they use each other.
+    pub graph: LocationGraph,
+    /// What rules quantify over.
+    pub facts: Facts,
+    /// What could not be read or is refused.
+    pub diagnostics: Vec<Diagnostic>,
+    /// What could not be checked, and why.
+    pub unchecked: Vec<Diagnostic>,
+    /// The paths of all files that are part of it, the first being the one named.
+    pub files: Vec<String>,
+}

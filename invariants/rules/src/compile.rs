@@ -1,0 +1,195 @@
+//! The files of a library as a program.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use locus_core::{Diagnostic, Sources};
+use locus_grammar::Loader;
+use locus_grammar::model::{ExprKind, Model, UnaryOp};
+
+use crate::doc::Rule;
+use crate::library::Library;
+use crate::logic::{Plan, QueryId, RelationId};
+use crate::lower::{Lowering, Violation};
+use crate::program::{Program, RelationKind, RuleProgram};
+use crate::template::Template;
+use locus_frontends::vocabulary::{Sig, Vocabulary};
+
+/// Rules that could be compiled, and what is wrong with the others.
+#[derive(Debug, Default)]
+pub struct Compiled {
+    /// The rules.
+    pub program: Program,
+    /// What is wrong with those that are not among them.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// What opened modules are: files of the library, or the vocabulary of the language.
+struct Files<'a> {
+    library: &'a Library,
+    vocabulary: &'a str,
+    vocabulary_module: String,
+}
+
+impl Loader for Files<'_> {
+    fn load(&self, path: &str) -> Option<String> {
+        let module = path.strip_suffix(".als").unwrap_or(path);
+        if module == self.vocabulary_module
+            || module.ends_with(&format!("/{}", self.vocabulary_module))
+        {
+            return Some(self.vocabulary.to_owned());
+        }
+        self.library.module(path).map(|source| source.text.clone())
+    }
+}
+
+/// The words of a text that may be names.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '\''))
+        .filter(|word| !word.is_empty())
+}
+
+impl Program {
+    /// Compiles the rules of a library that are about one language.
+    pub fn compile(
+        library: &Library,
+        vocabulary: &dyn Vocabulary,
+        sources: &mut Sources,
+    ) -> Compiled {
+        let language = vocabulary.language();
+        let rules: Vec<&Rule> = library
+            .rules()
+            .iter()
+            .filter(|rule| rule.language == language)
+            .collect();
+        let relevant = library.relevant(language);
+        let mentioned: BTreeSet<&str> = relevant.flat_map(|source| words(&source.text)).collect();
+        let sigs = locus_frontends::vocabulary::reachable(vocabulary, &mentioned);
+        let declarations = locus_frontends::vocabulary::module(vocabulary, &sigs);
+        let mut root = String::new();
+        let mut modules: Vec<&str> = Vec::new();
+        for rule in &rules {
+            if !modules.contains(&rule.module.as_str()) {
+                let _ = writeln!(root, "open {} as m{}", rule.module, modules.len());
+                modules.push(&rule.module);
+            }
+        }
+        for rule in &rules {
+            let at = modules.iter().position(|module| *module == rule.module);
+            let _ = writeln!(root, "check m{}/{}", at.unwrap_or(0), rule.assertion);
+        }
+        let files = Files {
+            library,
+            vocabulary: &declarations,
+            vocabulary_module: format!("{language}/vocabulary"),
+        };
+        let reading = locus_grammar::read("rules.als", &root, sources, &files);
+        let mut compiled = Compiled {
+            program: Program::default(),
+            diagnostics: reading.diagnostics,
+        };
+        if let Some(model) = reading.model {
+            for (rule, command) in rules.iter().zip(&model.commands) {
+                compiled.add(&model, rule, &command.formula);
+            }
+        }
+        compiled.add_fields_of_messages(&sigs);
+        let program = &mut compiled.program;
+        let relations = &program.relations;
+        let listed = |id: RelationId| {
+            relations
+                .get(id.index())
+                .is_none_or(|entry| match entry.kind {
+                    RelationKind::Builtin(builtin) => builtin.is_function(),
+                    _ => true,
+                })
+        };
+        program.plans = (0..program.terms.query_count())
+            .map(|at| QueryId(u32::try_from(at).unwrap_or(u32::MAX)))
+            .map(|query| Plan::new(&program.terms, program.terms.query(query), &listed))
+            .collect();
+        compiled
+    }
+}
+
+impl Compiled {
+    fn add(&mut self, model: &Model, rule: &Rule, negated: &locus_grammar::model::Expr) {
+        let ExprKind::Unary(UnaryOp::Not, claim) = &negated.kind else {
+            let message = format!("`{}` is not an assertion", rule.assertion);
+            self.diagnostics
+                .push(Diagnostic::error("rule", message).at(rule.span));
+            return;
+        };
+        let mut violation = Violation::default();
+        let mut lowering = Lowering::new(model, &mut self.program);
+        if let Err(refusal) = lowering.violation(claim, &mut violation) {
+            self.diagnostics.push(*refusal);
+            return;
+        }
+        let terms = &mut self.program.terms;
+        let body = terms.and(violation.conjuncts);
+        let query = terms.make_query(violation.decls, body);
+        let names: Vec<&str> = match query {
+            Some(query) => {
+                let decls = &terms.query(query).decls;
+                decls.iter().map(|&(var, _)| terms.var_name(var)).collect()
+            }
+            None => Vec::new(),
+        };
+        let unknown = holes(rule)
+            .into_iter()
+            .find(|start| !names.contains(start) && !start.starts_with(char::is_uppercase));
+        if let (Some(start), true) = (unknown, query.is_some()) {
+            let message = format!(
+                "`{{{start}}}` in the message of {} is not a variable of the rule",
+                rule.id
+            );
+            self.diagnostics
+                .push(Diagnostic::error("rule", message).at(rule.span));
+        }
+        self.program.rules.push(RuleProgram {
+            rule: rule.clone(),
+            query,
+            anchors: violation.anchors,
+            disjoint: violation.disjoint,
+        });
+    }
+
+    /// Fields and signatures that only messages mention.
+    fn add_fields_of_messages(&mut self, declared: &[Sig]) {
+        let mut fields: BTreeSet<String> = BTreeSet::new();
+        let mut sigs: BTreeSet<String> = BTreeSet::new();
+        for program in &self.program.rules {
+            let rule = &program.rule;
+            for template in rule.templates() {
+                fields.extend(template.fields().map(str::to_owned));
+                sigs.extend(template.paths().map(|path| path.start.clone()));
+            }
+            for path in rule.paths() {
+                fields.extend(path.fields.iter().cloned());
+            }
+        }
+        for sig in declared {
+            if sigs.contains(&sig.name) {
+                self.program
+                    .relation(RelationKind::Sig(sig.name.clone()), 1);
+            }
+            for field in &sig.fields {
+                if fields.contains(&field.name) {
+                    let kind = RelationKind::Field {
+                        sig: sig.name.clone(),
+                        name: field.name.clone(),
+                    };
+                    self.program.relation(kind, field.columns.len() + 1);
+                }
+            }
+        }
+    }
+}
+
+/// The variables that the messages of a rule mention.
+fn holes(rule: &Rule) -> Vec<&str> {
+    let templates = rule.templates().flat_map(Template::paths);
+    let all = templates.chain(rule.paths());
+    all.map(|path| path.start.as_str()).collect()
+}

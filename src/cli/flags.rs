@@ -1,0 +1,319 @@
+//! The flags of every subcommand.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use super::inputs::InputArgs;
+
+/// Model-checks cloud configurations before they are deployed.
+#[derive(Debug, Parser)]
+#[command(name = "locus", version, about)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Check configurations against the rules of their language
+    Check(CheckArgs),
+    /// Print the location graph of a configuration
+    Graph(GraphArgs),
+    /// List the rules
+    Rules,
+    /// Explain a rule: what it demands, why, and how it is broken
+    Explain(ExplainArgs),
+    /// Run the commands of Alloy models
+    Run(RunArgs),
+    /// Format Alloy models in place
+    Fmt(FmtArgs),
+    /// Run the gate that lets only attested pods in (the program `locus-gate`)
+    #[command(disable_help_flag = true)]
+    Gate(Passed),
+    /// Attest workers and pods (the program `locus-gate`)
+    #[command(disable_help_flag = true)]
+    Attest(Passed),
+    /// Make, compare, sign and check reference values (the program `locus-gate`)
+    #[command(disable_help_flag = true)]
+    Reference(Passed),
+    /// Run the agent of a worker (the program `locus-agent`)
+    #[command(disable_help_flag = true)]
+    Agent(Passed),
+}
+
+// What another program is started with.
+#[derive(Debug, Args)]
+pub(crate) struct Passed {
+    /// Passed on as they are
+    #[arg(
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "ARGUMENTS"
+    )]
+    pub(crate) arguments: Vec<OsString>,
+}
+
+/// How results are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// For people
+    Text,
+    /// One JSON object per command on a line
+    Json,
+}
+
+/// How findings are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CheckFormat {
+    /// For people
+    Text,
+    /// One JSON object
+    Json,
+}
+
+/// The least severity that makes the exit code 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FailOn {
+    /// Errors only
+    Error,
+    /// Warnings too
+    Warning,
+    /// Anything
+    Info,
+}
+
+impl FailOn {
+    pub(crate) fn severity(self) -> locus_core::Severity {
+        match self {
+            FailOn::Error => locus_core::Severity::Error,
+            FailOn::Warning => locus_core::Severity::Warning,
+            FailOn::Info => locus_core::Severity::Info,
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Exit codes:
+  0  checked, and nothing found
+  1  something found at or above `--fail-on`
+  2  something could not be checked
+  3  the command line is wrong")]
+pub(crate) struct CheckArgs {
+    /// Files and folders; `-` is standard input
+    #[arg(required_unless_present = "file", value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) inputs: InputArgs,
+
+    /// Let the reference model `lg/location_graphs` judge each graph too, by evaluation
+    #[arg(long)]
+    pub(crate) as_instance: bool,
+
+    /// Do not check a rule, by identifier or name
+    #[arg(long, value_name = "RULE")]
+    pub(crate) ignore: Vec<String>,
+
+    /// List the files in folders that are not checked
+    #[arg(short, long)]
+    pub(crate) verbose: bool,
+
+    /// How to print findings
+    #[arg(long, value_enum, default_value = "text")]
+    pub(crate) format: CheckFormat,
+
+    /// What makes the exit code 1
+    #[arg(long, value_enum, default_value = "error")]
+    pub(crate) fail_on: FailOn,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Exit codes:
+  0  the graph is on standard output
+  1  so is the graph, and something is wrong with the files
+  2  something could not be read
+  3  the command line is wrong")]
+pub(crate) struct GraphArgs {
+    /// A configuration; `-` is standard input
+    #[arg(required_unless_present = "file", value_name = "FILE")]
+    pub(crate) path: Option<PathBuf>,
+
+    /// How to print the graph
+    #[arg(long, value_enum, default_value = "dot")]
+    pub(crate) format: GraphFormat,
+
+    #[command(flatten)]
+    pub(crate) inputs: InputArgs,
+}
+
+/// How a graph is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum GraphFormat {
+    /// The language of Graphviz
+    Dot,
+    /// A drawing
+    Svg,
+    /// One JSON object, with the place of everything
+    Json,
+    /// A model for the Alloy Analyzer
+    Als,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExplainArgs {
+    /// A rule, e.g. `HOT221`
+    pub(crate) rule: String,
+}
+
+/// What happens when a sum has more bits than an integer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Overflow {
+    /// Nothing is concluded from an integer that does not fit
+    Forbid,
+    /// Integers wrap around
+    Wrap,
+}
+
+/// A SAT solver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Solver {
+    /// CaDiCaL, in C++
+    #[cfg(feature = "cadical")]
+    Cadical,
+    /// varisat, in Rust
+    Varisat,
+    /// varisat for a moment, then CaDiCaL
+    #[cfg(feature = "cadical")]
+    Relay,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Exit codes:
+  0  every command ended as expected
+  1  an `expect` was not met, or a check without one has a counterexample
+  2  something could not be answered
+  3  the command line is wrong")]
+pub(crate) struct RunArgs {
+    /// Alloy files; `-` is standard input
+    #[arg(required_unless_present = "library", value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+
+    /// Run the commands of a model that comes with Locus, e.g. `lg`; without a name, list them
+    #[arg(long, value_name = "MODEL", num_args = 0..=1, default_missing_value = "")]
+    pub(crate) library: Option<String>,
+
+    /// Only commands with this name (`*` and `?` match any) or index, counted from 0
+    #[arg(short, long, value_name = "NAME|INDEX")]
+    pub(crate) command: Vec<String>,
+
+    /// How to print results
+    #[arg(long, value_enum, default_value = "text")]
+    pub(crate) format: Format,
+
+    /// With `--format json`: add the instance
+    #[arg(long)]
+    pub(crate) instances: bool,
+
+    /// Find up to this many more instances
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) next: usize,
+
+    /// Find an instance with the fewest tuples
+    #[arg(long)]
+    pub(crate) smallest: bool,
+
+    /// Show a minimal set of constraints that cannot hold together, also where that is expected
+    #[arg(long)]
+    pub(crate) core: bool,
+
+    /// Write a DRAT proof of an unsatisfiable command here, and its CNF beside it as FILE.cnf
+    #[arg(long, value_name = "FILE")]
+    pub(crate) proof: Option<PathBuf>,
+
+    /// SAT solver
+    #[arg(long, value_enum, default_value_t = Solver::DEFAULT)]
+    pub(crate) solver: Solver,
+
+    /// Length of the symmetry-breaking predicate; 0 breaks none
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub(crate) symmetry: u32,
+
+    /// How many universal quantifiers an existential may be moved out of
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) skolem_depth: u32,
+
+    /// What to do with integers that do not fit
+    #[arg(long, value_enum, default_value = "forbid")]
+    pub(crate) overflow: Overflow,
+
+    /// Give up on a command after this many seconds
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub(crate) timeout: Option<Duration>,
+
+    /// Give up on a command that needs more than this many MiB
+    #[arg(long, value_name = "MIB")]
+    pub(crate) memory: Option<u64>,
+
+    /// How many commands to run at once; 0 is one per core
+    #[arg(short, long, value_name = "N", default_value_t = 0)]
+    pub(crate) jobs: usize,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct FmtArgs {
+    /// Alloy files; `-` formats standard input to standard output
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+
+    /// Change nothing; exit with 1 when something would change
+    #[arg(long)]
+    pub(crate) check: bool,
+}
+
+impl Solver {
+    #[cfg(feature = "cadical")]
+    const DEFAULT: Solver = Solver::Relay;
+    #[cfg(not(feature = "cadical"))]
+    const DEFAULT: Solver = Solver::Varisat;
+}
+
+impl std::fmt::Display for Solver {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let name = self.to_possible_value();
+        f.write_str(name.as_ref().map_or("", |name| name.get_name()))
+    }
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds: f64 = text
+        .trim_end_matches('s')
+        .parse()
+        .map_err(|_| format!("`{text}` is not a number of seconds"))?;
+    Duration::try_from_secs_f64(seconds)
+        .map_err(|_| format!("`{text}` is not a time that can pass"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn flags_are_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn seconds_take_fractions_and_refuse_nonsense() {
+        assert_eq!(seconds("1.5"), Ok(Duration::from_millis(1500)));
+        assert_eq!(seconds("60s"), Ok(Duration::from_secs(60)));
+        assert!(seconds("-1").is_err());
+        assert!(seconds("soon").is_err());
+    }
+}

@@ -1,0 +1,65 @@
+//! `locus graph`: the location graph of a configuration, in formats that others read.
+
+use locus::report::frame;
+use locus::session::Discovery;
+use locus_core::graph::{to_als, to_dot, to_json, to_svg};
+use locus_core::{Diagnostic, Severity, Sources};
+
+use super::flags::{GraphArgs, GraphFormat};
+use super::{Exit, inputs};
+
+/// Prints the graph of a configuration; what is wrong with its files goes to standard error.
+pub(crate) fn graph(args: &GraphArgs) -> Exit {
+    let session = match inputs::session(args.path.iter()) {
+        Ok(session) => session,
+        Err(exit) => return exit,
+    };
+    let snapshot = session.snapshot();
+    let given = args.inputs.given();
+    let Discovery {
+        projects,
+        broken,
+        unchecked,
+        sources,
+        ..
+    } = snapshot.discover(args.path.as_slice());
+    let named = args.inputs.projects(snapshot.registry());
+    let Some(project) = named.iter().chain(&projects).next() else {
+        let exit = if broken.is_empty() {
+            Exit::Unanswered
+        } else {
+            Exit::Findings
+        };
+        tell(&broken, &sources, exit);
+        return tell(&unchecked, &sources, exit);
+    };
+    let report = snapshot.read(project, &given);
+    let text = match args.format {
+        GraphFormat::Dot => to_dot(&report.graph),
+        GraphFormat::Svg => to_svg(&report.graph),
+        GraphFormat::Als => to_als(&report.graph),
+        GraphFormat::Json => {
+            let mut text = format!("{:#}", to_json(&report.graph, &report.sources));
+            text.push('\n');
+            text
+        }
+    };
+    super::print(&text);
+    let mut findings = report.findings.iter();
+    let exit = if findings.any(|found| found.severity == Severity::Error) {
+        Exit::Findings
+    } else if report.unchecked.is_empty() {
+        Exit::Clean
+    } else {
+        Exit::Unanswered
+    };
+    tell(&report.findings, &report.sources, exit);
+    tell(&report.unchecked, &report.sources, exit)
+}
+
+fn tell(diagnostics: &[Diagnostic], sources: &Sources, exit: Exit) -> Exit {
+    for diagnostic in diagnostics {
+        frame::print(diagnostic, sources);
+    }
+    exit
+}

@@ -1,0 +1,76 @@
+//! The `locus` command: flags, exit codes and what is printed where.
+
+mod check;
+mod flags;
+mod fmt;
+mod graph;
+mod inputs;
+mod interrupt;
+mod loader;
+mod program;
+mod rules;
+mod run;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use flags::{Cli, Command};
+
+/// Does what the command line says.
+pub(crate) fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version go to standard output and are not mistakes.
+            let mistake = error.use_stderr();
+            let _ = error.print();
+            return Exit::from_usage(mistake).into();
+        }
+    };
+    let exit = match cli.command {
+        Command::Check(args) => check::check(&args),
+        Command::Graph(args) => graph::graph(&args),
+        Command::Rules => rules::list(),
+        Command::Explain(args) => rules::explain(&args.rule),
+        Command::Run(args) => run::run(&args),
+        Command::Fmt(args) => fmt::fmt(&args),
+        Command::Gate(passed) => program::GATE.run(&[], &passed.arguments),
+        Command::Attest(passed) => program::GATE.run(&["attest"], &passed.arguments),
+        Command::Reference(passed) => program::GATE.run(&["reference"], &passed.arguments),
+        Command::Agent(passed) => program::AGENT.run(&[], &passed.arguments),
+    };
+    exit.into()
+}
+
+/// How the program ends; the meaning is the same for every subcommand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Exit {
+    /// Everything is as it should be.
+    Clean = 0,
+    /// Something was found.
+    Findings = 1,
+    /// Something could not be answered.
+    Unanswered = 2,
+    /// The command line is wrong.
+    Usage = 3,
+}
+
+impl Exit {
+    fn from_usage(mistake: bool) -> Self {
+        if mistake { Exit::Usage } else { Exit::Clean }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        ExitCode::from(exit as u8)
+    }
+}
+
+/// Prints on standard output; whoever closed it wants no more.
+fn print(text: &str) {
+    use std::io::Write;
+    let mut out = std::io::stdout().lock();
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}

@@ -1,0 +1,8 @@
+//! Locus as a library: sessions about files, checks, and reports of what they find.
+//!
+//! The command `locus`, an editor's server and the gate all ask a [`session`]; how what it finds is shown is up to
+//! [`report`], and which codes findings have stands in the [`catalogue`].
+
+pub mod catalogue;
+pub mod report;
+pub mod session;

@@ -1,0 +1,181 @@
+//! Many projects, checked together.
+
+use std::collections::{BTreeMap, HashSet};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use locus_core::{Diagnostic, FileId, Severity, Sources};
+use locus_frontends::loader::normalize;
+
+use super::check::{Given, Loading, Report};
+use super::discover::{Project, Skipped};
+use super::{Cancel, Cancelled, Snapshot, on_all_cores};
+
+/// What was counted over all projects.
+#[derive(Clone, Debug, Default)]
+pub struct Totals {
+    /// Files that were checked, each configuration as one.
+    pub files: usize,
+    /// Locations of all graphs.
+    pub locations: usize,
+    /// Rules that were checked, of each language.
+    pub rules: BTreeMap<&'static str, usize>,
+    /// Variables of the SAT problems that were solved.
+    pub variables: usize,
+    /// Clauses of the SAT problems that were solved.
+    pub clauses: usize,
+    /// Configurations that were checked.
+    pub checked: usize,
+    /// How many of them nothing forbids to deploy.
+    pub deployable: usize,
+    /// Graphs that the reference model has as instances; none when it was not asked.
+    pub instances: Option<usize>,
+}
+
+/// What came of checking many projects, about one set of sources.
+#[derive(Clone, Debug, Default)]
+pub struct Batch {
+    /// What is wrong, in the order of files and text.
+    pub findings: Vec<Diagnostic>,
+    /// What could not be checked, and why.
+    pub unchecked: Vec<Diagnostic>,
+    /// Files met in folders that are not checked by themselves.
+    pub skipped: Vec<Skipped>,
+    /// The sources that all of it is about.
+    pub sources: Sources,
+    /// What was counted.
+    pub totals: Totals,
+}
+
+/// A project, and how far it has come.
+enum Progress {
+    Known(Arc<Report>),
+    Loaded(Box<Loading>),
+}
+
+impl Progress {
+    fn files(&self) -> &[String] {
+        match self {
+            Progress::Known(report) => &report.files,
+            Progress::Loaded(loading) => &loading.loaded.files,
+        }
+    }
+}
+
+impl Snapshot {
+    /// Checks all projects in some files and folders, and some projects beside. What is a part of another project is
+    /// checked as that, unless it was named.
+    ///
+    /// # Errors
+    /// When the check was called off.
+    pub fn check_all(
+        &self,
+        paths: &[PathBuf],
+        projects: &[Project],
+        given: &Given,
+        cancel: &Cancel,
+    ) -> Result<Batch, Cancelled> {
+        let discovery = self.discover(paths);
+        let mut batch = Batch {
+            findings: discovery.broken,
+            unchecked: discovery.unchecked,
+            skipped: discovery.skipped,
+            sources: discovery.sources,
+            totals: Totals::default(),
+        };
+        batch.totals.files = discovery.broken_files;
+        batch.totals.instances = given.as_instance.then_some(0);
+        let named = paths.iter().map(|path| path.display().to_string());
+        let named = named.chain(
+            projects
+                .iter()
+                .flat_map(|project| project.files.iter().cloned()),
+        );
+        let named: HashSet<String> = named.map(|path| normalize(&path)).collect();
+        let all: Vec<&Project> = projects.iter().chain(&discovery.projects).collect();
+        let loaded = on_all_cores(&all, |project| -> Result<Progress, Cancelled> {
+            cancel.check()?;
+            Ok(match self.remembered(project, given) {
+                Some(report) => Progress::Known(report),
+                None => Progress::Loaded(Box::new(self.load(project, given))),
+            })
+        });
+        let loaded: Vec<Progress> = loaded.into_iter().collect::<Result<_, Cancelled>>()?;
+        let parts = loaded
+            .iter()
+            .flat_map(|progress| progress.files().iter().skip(1));
+        let parts: HashSet<String> = parts.map(|path| normalize(path)).collect();
+        let is_own = |project: &Project| {
+            let first = normalize(project.first());
+            !parts.contains(&first) || named.contains(&first)
+        };
+        let own = all
+            .iter()
+            .zip(loaded)
+            .filter(|(project, _)| is_own(project));
+        let own: Vec<(&Project, Mutex<Option<Progress>>)> = own
+            .map(|(project, progress)| (*project, Mutex::new(Some(progress))))
+            .collect();
+        let reports = on_all_cores(&own, |(project, progress)| {
+            let progress = progress
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .take();
+            match progress {
+                Some(Progress::Known(report)) => Ok(report),
+                Some(Progress::Loaded(loading)) => self.finish(project, *loading, given, cancel),
+                None => Err(Cancelled),
+            }
+        });
+        let reports: Vec<Arc<Report>> = reports.into_iter().collect::<Result<_, Cancelled>>()?;
+        let sources = reports.iter().map(|report| report.sources.clone());
+        let files = batch.sources.merge(sources.collect());
+        for (report, files) in reports.iter().zip(files) {
+            batch.add(report, &files);
+        }
+        batch.sort();
+        Ok(batch)
+    }
+}
+
+impl Batch {
+    /// Adds what came of one project, whose files are these here.
+    fn add(&mut self, report: &Report, files: &[FileId]) {
+        let moved = |diagnostic: &Diagnostic| {
+            let mut diagnostic = diagnostic.clone();
+            diagnostic.move_to(files);
+            diagnostic
+        };
+        self.findings.extend(report.findings.iter().map(moved));
+        self.unchecked.extend(report.unchecked.iter().map(moved));
+        let totals = &mut self.totals;
+        totals.files += 1;
+        totals.checked += 1;
+        totals.deployable += usize::from(report.is_deployable());
+        totals.locations += report.stats.locations;
+        totals.variables += report.stats.variables;
+        totals.clauses += report.stats.clauses;
+        let rules = totals.rules.entry(report.language).or_default();
+        *rules = report.stats.rules.max(*rules);
+        if let Some(instances) = &mut totals.instances {
+            *instances += usize::from(report.is_instance == Some(true));
+        }
+    }
+
+    /// Brings the findings into the order of files and text, each once: several projects may share a file.
+    fn sort(&mut self) {
+        let sources = &self.sources;
+        self.findings.sort_by_cached_key(|finding| {
+            let span = finding.primary();
+            let place = span.map(|span| (sources.name(span.file).to_owned(), span.start));
+            (place, finding.code.clone())
+        });
+        self.findings.dedup();
+    }
+
+    /// How many findings have a severity.
+    pub fn count(&self, severity: Severity) -> usize {
+        let found = self.findings.iter();
+        found.filter(|finding| finding.severity == severity).count()
+    }
+}

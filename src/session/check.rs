@@ -1,0 +1,278 @@
+//! One project, checked.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use locus_core::facts::Facts;
+use locus_core::{Diagnostic, LocationGraph, Severity, Sources};
+use locus_frontends::language::{Inputs, Loaded, Request};
+use locus_invariants::instance::{self, Judgement};
+use locus_invariants::{Options, Stats, check_loaded};
+use locus_solver::limits::Limits;
+
+use super::Snapshot;
+use super::cancel::{Cancel, Cancelled};
+use super::discover::Project;
+use super::files::{Trace, Traced};
+use super::settings::Settings;
+
+/// What a project is checked with.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Given {
+    /// Values of the inputs that languages declare; those of the settings come before them.
+    pub inputs: Inputs,
+    /// The variables of the process, for languages that replace them in their files.
+    pub variables: Vec<(String, String)>,
+    /// Whether to take every allowed input, also where there is a default.
+    pub all_inputs: bool,
+    /// The time with which dates are compared that must lie in the future; without it, none is past.
+    pub now: Option<SystemTime>,
+    /// Rules that are not checked, by identifier or name.
+    pub ignore: Vec<String>,
+    /// The settings to use; without them, those of the nearest `locus.toml`.
+    pub settings: Option<String>,
+    /// Whether the reference model judges the graph too.
+    pub as_instance: bool,
+}
+
+impl Given {
+    /// What this process would deploy with: its variables, and the time to the minute, so that a check is not made
+    /// again each time somebody asks.
+    pub fn of_process() -> Self {
+        let variables = std::env::vars_os();
+        let variables = variables
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+            .collect();
+        let now = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default();
+        let minutes = Duration::from_secs(now.as_secs() / 60 * 60);
+        Given {
+            variables,
+            now: Some(UNIX_EPOCH + minutes),
+            ..Given::default()
+        }
+    }
+}
+
+/// What came of a check.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// The language of the project.
+    pub language: &'static str,
+    /// What is wrong, in the order of the text.
+    pub findings: Vec<Diagnostic>,
+    /// What could not be checked, and why.
+    pub unchecked: Vec<Diagnostic>,
+    /// The sources that these are about.
+    pub sources: Sources,
+    /// The paths of the files that the project consists of, the first being the one it was named by.
+    pub files: Vec<String>,
+    /// The paths that were read, or looked for and not found: when one of them changes, so may the report.
+    pub watched: Vec<String>,
+    /// The location graph.
+    pub graph: LocationGraph,
+    /// What else the files say.
+    pub facts: Facts,
+    /// Whether the reference model has the graph as an instance; none when it was not asked, or cannot say.
+    pub is_instance: Option<bool>,
+    /// What was counted.
+    pub stats: Stats,
+}
+
+impl Report {
+    /// Whether everything was checked and nothing forbids to deploy it.
+    pub fn is_deployable(&self) -> bool {
+        let errors = self
+            .findings
+            .iter()
+            .any(|found| found.severity == Severity::Error);
+        !errors && self.unchecked.is_empty()
+    }
+}
+
+/// A project that was loaded and is yet to be checked.
+pub(super) struct Loading {
+    pub(super) loaded: Loaded,
+    sources: Sources,
+    settings: Arc<Settings>,
+    trace: Trace,
+}
+
+impl Snapshot {
+    /// Loads a project with the inputs of its settings and those given.
+    pub(super) fn load(&self, project: &Project, given: &Given) -> Loading {
+        let mut sources = Sources::new();
+        let traced = Traced::new(&self.files);
+        let (settings, seen) = self.settings(project, given);
+        let section = settings.section(project.language);
+        let request = Request {
+            files: project.files.clone(),
+            inputs: section
+                .inputs
+                .then(project.language.inputs(), &given.inputs),
+            settings: section.own,
+            variables: given.variables.clone(),
+            all_inputs: given.all_inputs,
+            now: given.now,
+        };
+        let loaded = project.language.load(&request, &traced, &mut sources);
+        let mut trace = traced.into_trace();
+        trace.extend(&seen);
+        Loading {
+            loaded,
+            sources,
+            settings,
+            trace,
+        }
+    }
+
+    /// Checks what was loaded against the rules that come with the program, and the user's own.
+    pub(super) fn judge(
+        &self,
+        loading: Loading,
+        given: &Given,
+        cancel: &Cancel,
+    ) -> Result<(Trace, Report), Cancelled> {
+        let Loading {
+            mut loaded,
+            sources,
+            settings,
+            trace,
+        } = loading;
+        cancel.check()?;
+        let options = Options {
+            all_inputs: given.all_inputs,
+            ignore: given.ignore.iter().chain(&settings.off).cloned().collect(),
+            severities: settings.severities.clone(),
+            texts: Some(&sources),
+            ..Options::default()
+        };
+        let mut checked = check_loaded(&loaded, &options);
+        for own in settings.rules_of(loaded.language) {
+            cancel.check()?;
+            let more = own.check_loaded(&loaded, &options);
+            checked.findings.extend(more.findings);
+            checked.unchecked.extend(more.unchecked);
+            checked.stats.rules += more.stats.rules;
+            checked.stats.variables += more.stats.variables;
+            checked.stats.clauses += more.stats.clauses;
+        }
+        cancel.check()?;
+        loaded
+            .diagnostics
+            .retain(|found| !options.ignore.contains(&found.code));
+        for found in &mut loaded.diagnostics {
+            let mut asked = options.severities.iter();
+            if let Some((_, severity)) = asked.find(|(code, _)| *code == found.code) {
+                found.severity = *severity;
+            }
+        }
+        let mut report = Report::of(loaded, checked, sources, &settings, &trace);
+        if given.as_instance {
+            report.judge_as_instance();
+        }
+        report.sort();
+        Ok((trace, report))
+    }
+
+    /// Reads a project without asking any rule.
+    pub fn read(&self, project: &Project, given: &Given) -> Report {
+        let Loading {
+            loaded,
+            sources,
+            settings,
+            trace,
+        } = self.load(project, given);
+        let checked = locus_invariants::Report::default();
+        let mut report = Report::of(loaded, checked, sources, &settings, &trace);
+        report.sort();
+        report
+    }
+
+    /// The identifiers of the rules that a project has of its own.
+    pub fn own_rules(&self, project: &Project, settings: Option<&str>) -> Vec<String> {
+        let given = Given {
+            settings: settings.map(str::to_owned),
+            ..Given::default()
+        };
+        let (settings, _) = self.settings(project, &given);
+        settings.own_rules().map(str::to_owned).collect()
+    }
+}
+
+impl Report {
+    fn of(
+        loaded: Loaded,
+        checked: locus_invariants::Report,
+        mut sources: Sources,
+        settings: &Settings,
+        trace: &Trace,
+    ) -> Self {
+        let Loaded {
+            language,
+            graph,
+            facts,
+            diagnostics: mut findings,
+            mut unchecked,
+            files,
+        } = loaded;
+        findings.extend(checked.findings);
+        findings.extend(settings.problems(&mut sources));
+        unchecked.extend(checked.unchecked);
+        Report {
+            language,
+            findings,
+            unchecked,
+            sources,
+            files,
+            watched: watched(trace),
+            graph,
+            facts,
+            is_instance: None,
+            stats: checked.stats,
+        }
+    }
+}
+
+impl Report {
+    /// Lets the reference model judge the graph.
+    fn judge_as_instance(&mut self) {
+        match instance::judge(&self.graph, &Limits::default()) {
+            Judgement::Instance => self.is_instance = Some(true),
+            Judgement::Broken(findings) => {
+                self.is_instance = Some(false);
+                self.findings.extend(findings);
+            }
+            Judgement::Unknown(reason) => self.unchecked.push(*reason),
+        }
+    }
+
+    /// Brings the findings into the order of the text, each once.
+    fn sort(&mut self) {
+        let sources = &self.sources;
+        self.findings.sort_by_cached_key(|finding| {
+            let span = finding.primary();
+            let place = span.map(|span| (sources.name(span.file).to_owned(), span.start));
+            (place, finding.code.clone())
+        });
+        self.findings.dedup();
+    }
+}
+
+/// The paths that something depends on, each once.
+fn watched(trace: &Trace) -> Vec<String> {
+    let mut paths: Vec<String> = trace.paths().map(str::to_owned).collect();
+    paths.sort_unstable();
+    paths.dedup();
+    paths
+}
+
+/// The folder that a project's settings are looked for from.
+pub(super) fn place(project: &Project) -> &Path {
+    Path::new(match project.first() {
+        "" => ".",
+        first => first,
+    })
+}

@@ -1,0 +1,371 @@
+//! `locus.toml`: what a project asks of a check.
+//!
+//! ```toml
+//! [rules]
+//! HOT302 = "error" # or `warning`, `info`, `off`
+//!
+//! [heat]
+//! rules = ["rules/naming.als"] # relative to this file
+//! environments = ["environments/production.yaml"]
+//!
+//! [heat.types."Acme::Server".properties]
+//! size = { type = "integer", required = true }
+//! ```
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use locus_core::value::{Field, Item, Value};
+use locus_core::{Diagnostic, FileId, Severity, Sources, Span, suggest};
+use locus_frontends::language::{Language, Registry, Section, settings};
+use locus_frontends::loader::{Loader, PathKind};
+use locus_invariants::Checker;
+use locus_invariants::rules::Source;
+use rustc_hash::FxHashMap;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::files::{Files, Trace, Traced};
+use crate::catalogue;
+
+/// The name of the file, looked for beside a configuration and in every folder above.
+const NAME: &str = "locus.toml";
+
+/// The keys that every section of a language has.
+const COMMON: &[&str] = &["rules"];
+
+/// What a project asks for.
+#[derive(Debug, Default)]
+pub(super) struct Settings {
+    /// Rules that are not checked.
+    pub(super) off: Vec<String>,
+    /// Rules whose violations are as bad as the project says.
+    pub(super) severities: Vec<(String, Severity)>,
+    /// What the project says about each language.
+    sections: Vec<(&'static str, Section)>,
+    /// The project's own rules, by language.
+    rules: Vec<(&'static str, Checker)>,
+    /// What is wrong with the settings, and the sources that this is about.
+    wrong: Vec<Diagnostic>,
+    sources: Sources,
+}
+
+impl Settings {
+    /// What the project says about a language.
+    pub(super) fn section(&self, language: &dyn Language) -> Section {
+        let mut sections = self.sections.iter();
+        let found = sections.find(|(name, _)| *name == language.name());
+        found
+            .map(|(_, section)| section.clone())
+            .unwrap_or_default()
+    }
+
+    /// The project's own rules about a language.
+    pub(super) fn rules_of(&self, language: &str) -> impl Iterator<Item = &Checker> {
+        let own = self.rules.iter().filter(move |(name, _)| *name == language);
+        own.map(|(_, checker)| checker)
+    }
+
+    /// The identifiers of the project's own rules.
+    pub(super) fn own_rules(&self) -> impl Iterator<Item = &str> + Clone {
+        let programs = self.rules.iter().map(|(_, checker)| checker.program());
+        let rules = programs.flat_map(|program| program.rules.iter());
+        rules.map(|rule| rule.rule.id.as_str())
+    }
+
+    /// What is wrong with the settings, as diagnostics about other sources.
+    pub(super) fn problems(&self, sources: &mut Sources) -> Vec<Diagnostic> {
+        if self.wrong.is_empty() {
+            return Vec::new();
+        }
+        let files = sources.merge(vec![self.sources.clone()]);
+        let mut wrong = self.wrong.clone();
+        for diagnostic in &mut wrong {
+            diagnostic.move_to(files.first().map_or(&[], Vec::as_slice));
+        }
+        wrong
+    }
+}
+
+type Read = (Arc<Settings>, Arc<Trace>);
+
+/// The settings that were met, each with what it was made from.
+#[derive(Default)]
+pub(super) struct Known {
+    by_path: Mutex<FxHashMap<String, Read>>,
+    none: Arc<Settings>,
+}
+
+impl Known {
+    /// The settings for a file: those given, or of the nearest `locus.toml`.
+    pub(super) fn of(
+        &self,
+        registry: &Registry,
+        files: &Files,
+        given: Option<&str>,
+        path: &Path,
+    ) -> Read {
+        let traced = Traced::new(files);
+        let found = given.map(str::to_owned).or_else(|| nearest(&traced, path));
+        let mut seen = traced.into_trace();
+        let Some(found) = found else {
+            return (self.none.clone(), Arc::new(seen));
+        };
+        let known = self.lock().get(&found).cloned();
+        let (settings, trace) = match known {
+            Some(known) if known.1.holds(files) => known,
+            _ => {
+                let traced = Traced::new(files);
+                let settings = Arc::new(read(registry, &traced, &found));
+                let read = (settings, Arc::new(traced.into_trace()));
+                self.lock().insert(found, read.clone());
+                read
+            }
+        };
+        seen.extend(&trace);
+        (settings, Arc::new(seen))
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, FxHashMap<String, Read>> {
+        self.by_path.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The `locus.toml` that is nearest to a file.
+fn nearest(files: &dyn Loader, path: &Path) -> Option<String> {
+    let path = std::path::absolute(path).ok()?;
+    let candidates = path.ancestors().skip(1).map(|folder| folder.join(NAME));
+    let mut candidates = candidates.map(|path| path.display().to_string());
+    candidates.find(|file| files.kind(file) == Some(PathKind::File))
+}
+
+fn read(registry: &Registry, files: &dyn Loader, path: &str) -> Settings {
+    let mut settings = Settings::default();
+    let bytes = match files.load(path) {
+        Ok(bytes) => bytes,
+        Err(error) => {
+            let message = format!("cannot read `{path}`: {}", error.reason);
+            settings.wrong.push(Diagnostic::error("settings", message));
+            return settings;
+        }
+    };
+    let path = Path::new(path);
+    let (file, refused) = settings.sources.add_bytes(shown(path), &bytes);
+    if refused.is_some() {
+        settings.wrong.extend(refused);
+        return settings;
+    }
+    let text = settings.sources.shared_text(file);
+    let folder = path.parent().filter(|folder| *folder != Path::new(""));
+    let mut reader = Reader {
+        registry,
+        files,
+        folder: folder.unwrap_or(Path::new(".")),
+        settings: &mut settings,
+    };
+    match DeTable::parse(&text) {
+        Ok(table) => reader.sections(&fields(table.get_ref(), file)),
+        Err(error) => {
+            let span = error.span().unwrap_or(0..0);
+            let message = error.message().trim().to_owned();
+            reader.error(Span::new(file, span.start, span.end), message, None);
+        }
+    }
+    settings
+}
+
+/// A path as it is shown: from the current folder, if it lies in that.
+fn shown(path: &Path) -> String {
+    let here = std::env::current_dir();
+    let inside = here.ok().and_then(|here| path.strip_prefix(here).ok());
+    inside.unwrap_or(path).display().to_string()
+}
+
+/// A table with the places of its keys and values.
+fn fields(table: &DeTable<'_>, file: FileId) -> Vec<Field> {
+    let at = |span: std::ops::Range<usize>| Span::new(file, span.start, span.end);
+    let mut fields: Vec<Field> = table
+        .iter()
+        .map(|(key, value)| Field {
+            name: (&**key.get_ref()).into(),
+            key: at(key.span()),
+            item: item(value, file),
+        })
+        .collect();
+    fields.sort_by_key(|field| field.key.start);
+    fields
+}
+
+fn item(value: &Spanned<DeValue<'_>>, file: FileId) -> Item {
+    let span = Span::new(file, value.span().start, value.span().end);
+    let content = match value.get_ref() {
+        DeValue::String(text) => Value::str(&**text),
+        DeValue::Integer(number) => {
+            let parsed = locus_core::Int::parse(number.as_str(), number.radix());
+            parsed.map_or_else(|| Value::str(number.as_str()), Value::Int)
+        }
+        DeValue::Float(number) => match number.as_str().parse() {
+            Ok(float) => Value::Float(float),
+            Err(_) => Value::str(number.as_str()),
+        },
+        DeValue::Boolean(value) => Value::Bool(*value),
+        DeValue::Datetime(time) => Value::str(time.to_string()),
+        DeValue::Array(items) => Value::List(items.iter().map(|one| item(one, file)).collect()),
+        DeValue::Table(table) => Value::Map(fields(table, file)),
+    };
+    Item::new(content, span)
+}
+
+struct Reader<'a> {
+    registry: &'a Registry,
+    files: &'a dyn Loader,
+    folder: &'a Path,
+    settings: &'a mut Settings,
+}
+
+impl Reader<'_> {
+    fn error(&mut self, at: Span, message: String, help: Option<String>) {
+        let diagnostic = Diagnostic::error("settings", message).maybe_help(help);
+        self.settings.wrong.push(diagnostic.at(at));
+    }
+
+    fn sections(&mut self, all: &[Field]) {
+        for section in all {
+            let language = self.registry.with_section(&section.name);
+            let own = match (&section.item.value, language) {
+                (Value::Map(_), None) if &*section.name == "rules" => continue,
+                (Value::Map(own), Some(_)) => own,
+                (other, known) => {
+                    let known = known.is_some() || &*section.name == "rules";
+                    self.no_section(section, known.then(|| other.describe()));
+                    continue;
+                }
+            };
+            let Some(language) = language else { continue };
+            let folder = self.folder.display().to_string();
+            let wrong = &mut self.settings.wrong;
+            let read = settings::read(language, own, COMMON, &folder, wrong);
+            self.settings.sections.push((language.name(), read));
+            let mut rules = own.iter().filter(|field| &*field.name == "rules");
+            if let Some(rules) = rules.next_back() {
+                let checker = self.rules(language.name(), &rules.item);
+                let named = checker.map(|checker| (language.name(), checker));
+                self.settings.rules.extend(named);
+            }
+        }
+        let levels = all.iter().filter(|section| &*section.name == "rules");
+        for section in levels {
+            if let Value::Map(levels) = &section.item.value {
+                self.levels(levels);
+            }
+        }
+    }
+
+    /// Says that a section is not one, or is not a table.
+    fn no_section(&mut self, section: &Field, is: Option<&str>) {
+        match is {
+            Some(is) => {
+                let message = format!("`{}` is a table, not {is}", section.name);
+                self.error(section.item.span, message, None);
+            }
+            None => {
+                let known = self.registry.languages().map(|language| language.section());
+                let help = suggest::did_you_mean(&section.name, known.chain(["rules"]));
+                let message = format!("`{}` is not a section of the settings", section.name);
+                self.error(section.key, message, help);
+            }
+        }
+    }
+
+    /// The rules of some files, compiled.
+    fn rules(&mut self, language: &'static str, files: &Item) -> Option<Checker> {
+        let Value::List(files) = &files.value else {
+            self.error(files.span, "`rules` takes a list of paths".to_owned(), None);
+            return None;
+        };
+        let mut found = Vec::new();
+        for name in files {
+            let Some(file) = name.value.as_str() else {
+                self.error(name.span, "`rules` takes a list of paths".to_owned(), None);
+                continue;
+            };
+            let path = self.folder.join(file);
+            match self.files.load(&path.display().to_string()) {
+                Ok(bytes) => {
+                    let text = match locus_core::decode(&bytes) {
+                        Ok(text) => text.into_owned(),
+                        Err(refused) => refused.shown,
+                    };
+                    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+                    found.push(Source {
+                        module: format!("{language}/{stem}"),
+                        path: shown(&path),
+                        text,
+                    });
+                }
+                Err(error) => {
+                    let message = format!("cannot read `{}`: {}", path.display(), error.reason);
+                    self.error(name.span, message, None);
+                }
+            }
+        }
+        if found.is_empty() {
+            return None;
+        }
+        let modules: Vec<(String, String)> = found
+            .iter()
+            .map(|source| (format!("{}.als", source.module), source.path.clone()))
+            .collect();
+        let sources = &mut self.settings.sources;
+        let (checker, mut wrong) = Checker::of_files(language, found, sources)?;
+        wrong.extend(checker.diagnostics().iter().cloned());
+        // A module is opened by its name; the user knows it by its path.
+        let files: Vec<FileId> = sources
+            .files()
+            .map(|file| {
+                let module = modules
+                    .iter()
+                    .find(|(module, _)| sources.name(file) == module);
+                let path = module.and_then(|(_, path)| {
+                    let mut files = sources.files();
+                    files.find(|&other| sources.name(other) == path)
+                });
+                path.unwrap_or(file)
+            })
+            .collect();
+        for diagnostic in &mut wrong {
+            diagnostic.move_to(&files);
+        }
+        self.settings.wrong.extend(wrong);
+        Some(checker)
+    }
+
+    fn levels(&mut self, levels: &[Field]) {
+        for Field { name, item, key } in levels {
+            let id = match catalogue::find(name, self.settings.own_rules()) {
+                Ok(id) => id,
+                Err(refused) => {
+                    self.error(*key, refused.message, refused.help);
+                    continue;
+                }
+            };
+            let words = ["off", "info", "warning", "error"];
+            let severity = match item.value.as_str() {
+                Some("off") => {
+                    self.settings.off.push(id);
+                    continue;
+                }
+                Some("info") => Severity::Info,
+                Some("warning") => Severity::Warning,
+                Some("error") => Severity::Error,
+                other => {
+                    let help = other.and_then(|word| suggest::did_you_mean(word, words));
+                    let message = format!("`{}` is not one of {}", item.value, words.join(", "));
+                    self.error(item.span, message, help);
+                    continue;
+                }
+            };
+            self.settings.severities.push((id, severity));
+        }
+    }
+}

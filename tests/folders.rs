@@ -1,0 +1,233 @@
+//! A whole folder, checked as somebody new to it would.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in files {
+        let path = folder.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    folder
+}
+
+fn locus(folder: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_locus"))
+        .arg("check")
+        .args(arguments)
+        .current_dir(folder)
+        .output()
+        .expect("the binary starts")
+}
+
+fn text(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+fn json(folder: &Path, arguments: &[&str]) -> Value {
+    let arguments = [&["--format", "json"], arguments].concat();
+    serde_json::from_slice(&locus(folder, &arguments).stdout).expect("one JSON object")
+}
+
+const GOOD: &str =
+    "heat_template_version: rocky\nresources:\n  a: { type: OS::Heat::RandomString }\n";
+const JINJA: &str = "heat_template_version: rocky
+resources:
+{% for role in roles %}
+  {{role.name}}:
+    type: OS::Heat::None
+{% endfor %}
+";
+
+#[test]
+fn what_belongs_to_nobody_is_one_line() {
+    let folder = folder(&[
+        ("good.yaml", GOOD),
+        ("env.yaml", "parameter_defaults: {}\n"),
+        ("other/env.yaml", "parameters: { a: 1 }\n"),
+        ("play.yaml", "- hosts: all\n"),
+        ("empty.yaml", ""),
+        ("role.j2.yaml", JINJA),
+        ("role.yaml", JINJA),
+    ]);
+    let output = locus(folder.path(), &["."]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+    let said = text(&output);
+    let lines: Vec<&str> = said.lines().collect();
+    assert_eq!(lines.len(), 2, "{said}");
+    assert!(lines[0].starts_with("6 files not checked: "), "{said}");
+    for part in [
+        "2 Heat environments",
+        "2 Jinja templates",
+        "1 not a configuration",
+        "`-v` lists them",
+    ] {
+        assert!(lines[0].contains(part), "{part}: {said}");
+    }
+    assert!(
+        lines[1].starts_with("0 errors, 0 warnings in 1 file; deployable"),
+        "{said}"
+    );
+
+    let all = text(&locus(folder.path(), &["-v", "."]));
+    for file in [
+        "env.yaml",
+        "other/env.yaml",
+        "play.yaml",
+        "role.j2.yaml",
+        "role.yaml",
+    ] {
+        let listed = |line: &str| line.starts_with("not checked: ") && line.contains(file);
+        assert!(all.lines().any(listed), "{file}: {all}");
+    }
+    let report = json(folder.path(), &["."]);
+    assert_eq!(report["skipped"].as_array().unwrap().len(), 6);
+}
+
+#[test]
+fn a_file_that_was_named_is_not_passed_over() {
+    let files = [
+        ("env.yaml", "parameter_defaults: {}\n", 2, "-e env.yaml"),
+        ("play.yaml", "- hosts: all\n", 2, "tells what it is"),
+        ("role.j2.yaml", JINJA, 2, "Jinja template"),
+        ("role.yaml", JINJA, 2, "render it first"),
+        ("empty.yaml", "", 1, "is empty"),
+    ];
+    let named: Vec<(&str, &str)> = files.iter().map(|&(name, text, ..)| (name, text)).collect();
+    let folder = folder(&named);
+    for (name, _, code, part) in files {
+        let output = locus(folder.path(), &[name]);
+        assert_eq!(output.status.code(), Some(code), "{name}");
+        assert!(text(&output).contains(part), "{name}: {}", text(&output));
+        // Once, not line by line.
+        let report = json(folder.path(), &[name]);
+        let said = ["findings", "unchecked"].map(|key| report[key].as_array().unwrap().len());
+        assert_eq!(said.iter().sum::<usize>(), 1, "{name}: {report}");
+    }
+}
+
+#[test]
+fn the_exit_code_of_a_folder_is_that_of_its_findings() {
+    let folder = folder(&[
+        ("play.yaml", "- hosts: all\n"),
+        (
+            "bad.yaml",
+            "heat_template_version: rocky\nresources:\n  a: { type: OS::Nova::Sever }\n",
+        ),
+    ]);
+    assert_eq!(locus(folder.path(), &["."]).status.code(), Some(1));
+}
+
+#[test]
+fn the_settings_name_environments() {
+    let template = "heat_template_version: rocky
+resources:
+  a: { type: Acme::Thing }
+";
+    let folder = folder(&[
+        ("templates/main.yaml", template),
+        ("templates/thing.yaml", GOOD),
+        (
+            "environments/acme.yaml",
+            "resource_registry:\n  Acme::Thing: ../templates/thing.yaml\n",
+        ),
+    ]);
+    let before = json(folder.path(), &["templates"]);
+    let broken = ["findings", "unchecked"].map(|key| before[key].as_array().unwrap().len());
+    assert_ne!(
+        broken.iter().sum::<usize>(),
+        0,
+        "the type is not known: {before}"
+    );
+    std::fs::write(
+        folder.path().join("locus.toml"),
+        "[heat]\nenvironments = [\"environments/acme.yaml\"]\n",
+    )
+    .unwrap();
+    let output = locus(folder.path(), &["templates"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+}
+
+#[test]
+fn an_unknown_rule_cannot_be_ignored() {
+    let folder = folder(&[("a.yaml", GOOD)]);
+    for (word, said) in [
+        ("HOT22l", "there is no rule `HOT22l`; did you mean `HOT22"),
+        (
+            "nonsense",
+            "there is no rule `nonsense`; `locus rules` lists all",
+        ),
+        ("syntax", "`syntax` cannot be turned off"),
+    ] {
+        let output = locus(folder.path(), &["--ignore", word, "a.yaml"]);
+        assert_eq!(output.status.code(), Some(3), "{word}");
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(errors.contains(said), "{errors}");
+    }
+    for word in ["HOT221", "hot221"] {
+        let output = locus(folder.path(), &["--ignore", word, "a.yaml"]);
+        assert_eq!(output.status.code(), Some(0), "{word}");
+    }
+}
+
+const OWN: &str = "module hot/own
+
+open hot/vocabulary
+
+/** ACME001 no-network warning: a stack has no network
+ * message: there is no network
+ * at: r
+ * why: we need one.
+ * source: our handbook
+ */
+assert Networked { all r: Resource | some OS_Neutron_Net }
+";
+
+#[test]
+fn a_rule_of_ones_own_can_be_ignored() {
+    let folder = folder(&[
+        ("sub/a.yaml", GOOD),
+        ("own.als", OWN),
+        ("locus.toml", "[heat]\nrules = [\"own.als\"]\n"),
+    ]);
+    let output = locus(folder.path(), &["--ignore", "ACME001", "sub"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+    let output = locus(folder.path(), &["--ignore", "ACME002", "sub"]);
+    assert_eq!(output.status.code(), Some(3));
+}
+
+#[test]
+fn a_broken_rule_file_is_reported_where_it_is() {
+    let folder = folder(&[
+        ("a.yaml", GOOD),
+        ("rules/own.als", &OWN.replace("OS_Neutron_Net", "Nowhere")),
+        ("locus.toml", "[heat]\nrules = [\"rules/own.als\"]\n"),
+    ]);
+    let output = locus(folder.path(), &["a.yaml"]);
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output));
+    assert!(!text(&output).contains("deployable"), "{}", text(&output));
+    let report = json(folder.path(), &["a.yaml"]);
+    let findings = report["findings"].as_array().unwrap();
+    assert!(!findings.is_empty());
+    for finding in findings {
+        let file = finding["file"].as_str().unwrap();
+        assert!(folder.path().join(file).is_file(), "{finding}");
+    }
+    assert!(
+        findings
+            .iter()
+            .any(|finding| finding["file"] == "rules/own.als"),
+        "{report}"
+    );
+}

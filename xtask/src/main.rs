@@ -1,0 +1,67 @@
+//! Commands for those who work on Locus: `cargo xtask help`.
+
+mod pages;
+mod schema;
+mod snapshots;
+mod try_rules;
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Commands for those who work on Locus.
+#[derive(Parser)]
+#[command(name = "cargo xtask")]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Write what follows from the rules: their pages in `docs/` and the snapshots of their examples
+    ///
+    /// Run it after changing a rule or an example, and read what it changed before committing it.
+    Rules,
+    /// Check files with the rules of a folder, without building anything
+    ///
+    /// Of an example of a rule (`*.breaks.yaml`, `*.holds.yaml`), show only what differs from its marks.
+    Try {
+        /// The folder with the rules.
+        #[arg(long, default_value = "invariants/library")]
+        library: PathBuf,
+        /// The files to check.
+        files: Vec<PathBuf>,
+    },
+    /// Compile the schema of Compose files in `frontends/data/`
+    ComposeSchema,
+}
+
+fn main() -> ExitCode {
+    let result = match Arguments::parse().command {
+        Command::Rules => pages::write().and_then(|()| snapshots::write()),
+        Command::Try { library, files } => try_rules::run(&library, &files),
+        Command::ComposeSchema => schema::write(),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The root of the workspace.
+fn root() -> &'static Path {
+    let own = Path::new(env!("CARGO_MANIFEST_DIR"));
+    own.parent().unwrap_or(own)
+}
+
+/// An error that says which file it is about.
+fn about(path: &Path) -> impl FnOnce(io::Error) -> io::Error {
+    let path = path.display().to_string();
+    move |error| io::Error::new(error.kind(), format!("{path}: {error}"))
+}
