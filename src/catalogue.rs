@@ -28,7 +28,7 @@ static SESSION: &[Code] = &[
     Code::error(
         "rules",
         "there are no rules about a language",
-        "The files were read, and that is all.",
+        "The files were read but not checked.",
     )
     .as_warning(),
     Code::error(

@@ -247,7 +247,7 @@ impl Facts {
     pub fn mark(&mut self, atom: AtomId, subset: &'static str) {
         debug_assert!(
             self.vocabulary.sig(subset).is_some_and(|sig| sig.subset),
-            "{subset} is no subset"
+            "{subset} is not a subset"
         );
         self.subsets.entry(subset).or_default().push(atom);
     }

@@ -218,7 +218,7 @@ impl Valuation {
                 let mut finding = Diagnostic::error(
                     "instance",
                     format!(
-                        "this is no instance of `{MODEL}`: {} does not hold",
+                        "this is not an instance of `{MODEL}`: {} does not hold",
                         constraint.label
                     ),
                 );

@@ -60,7 +60,7 @@ fn broken(change: impl Fn(&mut LocationGraph, Span)) -> Vec<String> {
 #[test]
 fn a_graph_that_breaks_the_static_semantics_is_no_instance() {
     assert_eq!(broken(|_, _| {}), Vec::<String>::new());
-    let well_formed = "this is no instance of `lg/location_graphs`: \
+    let well_formed = "this is not an instance of `lg/location_graphs`: \
                        fact `All_LocationGraph_Are_Well_Formed` does not hold";
     let twice = broken(|graph, span| {
         graph.add_location(Location::new("web", "Volume", span));

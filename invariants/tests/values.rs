@@ -68,7 +68,7 @@ proptest! {
     #[test]
     fn durations(text in "-?([0-9]{1,4}(\\.[0-9]{1,3})?(h|m|s|ms|us|ns|d|x)?){1,3}") {
         let value = Value::str(text.as_str());
-        let read = Builtin::LessDuration.holds(&[&value, &Value::str("99999999w")]) == Some(true);
+        let read = Builtin::LessDuration.holds(&[&value, &Value::str("9223372036854775807ns")]) == Some(true);
         prop_assert_eq!(units::duration(&text).is_ok(), read, "{}", text);
         if let Ok(nanoseconds) = units::duration(&text) {
             prop_assert_eq!(Duration::parse(&text).unwrap().nanoseconds(), nanoseconds);

@@ -18,28 +18,28 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Check configurations against the rules of their language
+    /// Check configurations against the rules
     Check(CheckArgs),
     /// Print the location graph of a configuration
     Graph(GraphArgs),
-    /// List the rules
+    /// List all rules
     Rules,
-    /// Explain a rule: what it demands, why, and how it is broken
+    /// Explain a rule: what is wrong, why it matters and how to mend it
     Explain(ExplainArgs),
     /// Run the commands of Alloy models
     Run(RunArgs),
     /// Format Alloy models in place
     Fmt(FmtArgs),
-    /// Run the gate that lets only attested pods in (the program `locus-gate`)
+    /// Run the gate or talk to it (runs `locus-gate`)
     #[command(disable_help_flag = true)]
     Gate(Passed),
-    /// Attest workers and pods (the program `locus-gate`)
+    /// Replay measurement logs, or see a demonstration (runs `locus-gate`)
     #[command(disable_help_flag = true)]
     Attest(Passed),
-    /// Make, compare, sign and check reference values (the program `locus-gate`)
+    /// Make, compare, sign and verify reference values (runs `locus-gate`)
     #[command(disable_help_flag = true)]
     Reference(Passed),
-    /// Run the agent of a worker (the program `locus-agent`)
+    /// Run the agent of a worker (runs `locus-agent`)
     #[command(disable_help_flag = true)]
     Agent(Passed),
 }
@@ -47,7 +47,7 @@ pub(crate) enum Command {
 // What another program is started with.
 #[derive(Debug, Args)]
 pub(crate) struct Passed {
-    /// Passed on as they are
+    /// Arguments of the program
     #[arg(
         trailing_var_arg = true,
         allow_hyphen_values = true,
@@ -98,35 +98,35 @@ impl FailOn {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Exit codes:
-  0  checked, and nothing found
-  1  something found at or above `--fail-on`
+  0  nothing found
+  1  findings at or above `--fail-on`
   2  something could not be checked
-  3  the command line is wrong")]
+  3  wrong usage")]
 pub(crate) struct CheckArgs {
-    /// Files and folders; `-` is standard input
+    /// Files and folders to check; `-` is standard input
     #[arg(required_unless_present = "file", value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
 
     #[command(flatten)]
     pub(crate) inputs: InputArgs,
 
-    /// Let the reference model `lg/location_graphs` judge each graph too, by evaluation
+    /// Also check that each graph is an instance of the reference model `lg/location_graphs`
     #[arg(long)]
     pub(crate) as_instance: bool,
 
-    /// Do not check a rule, by identifier or name
+    /// Skip this rule (identifier or name); can be repeated
     #[arg(long, value_name = "RULE")]
     pub(crate) ignore: Vec<String>,
 
-    /// List the files in folders that are not checked
+    /// List files in folders that are not checked
     #[arg(short, long)]
     pub(crate) verbose: bool,
 
-    /// How to print findings
+    /// Output format
     #[arg(long, value_enum, default_value = "text")]
     pub(crate) format: CheckFormat,
 
-    /// What makes the exit code 1
+    /// Lowest severity that makes the exit code 1
     #[arg(long, value_enum, default_value = "error")]
     pub(crate) fail_on: FailOn,
 }
@@ -134,16 +134,16 @@ pub(crate) struct CheckArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Exit codes:
-  0  the graph is on standard output
-  1  so is the graph, and something is wrong with the files
+  0  the graph was printed
+  1  the graph was printed, but the files have errors
   2  something could not be read
-  3  the command line is wrong")]
+  3  wrong usage")]
 pub(crate) struct GraphArgs {
-    /// A configuration; `-` is standard input
+    /// Configuration to draw; `-` is standard input
     #[arg(required_unless_present = "file", value_name = "FILE")]
     pub(crate) path: Option<PathBuf>,
 
-    /// How to print the graph
+    /// Output format
     #[arg(long, value_enum, default_value = "dot")]
     pub(crate) format: GraphFormat,
 
@@ -154,26 +154,26 @@ pub(crate) struct GraphArgs {
 /// How a graph is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum GraphFormat {
-    /// The language of Graphviz
+    /// Graphviz
     Dot,
-    /// A drawing
+    /// Image
     Svg,
-    /// One JSON object, with the place of everything
+    /// JSON with source positions
     Json,
-    /// A model for the Alloy Analyzer
+    /// Alloy model
     Als,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArgs {
-    /// A rule, e.g. `HOT221`
+    /// Identifier or name of a rule, such as `HOT221`
     pub(crate) rule: String,
 }
 
 /// What happens when a sum has more bits than an integer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Overflow {
-    /// Nothing is concluded from an integer that does not fit
+    /// Conclude nothing from an integer that overflows
     Forbid,
     /// Integers wrap around
     Wrap,
@@ -187,7 +187,7 @@ pub(crate) enum Solver {
     Cadical,
     /// varisat, in Rust
     Varisat,
-    /// varisat for a moment, then CaDiCaL
+    /// varisat first, then CaDiCaL
     #[cfg(feature = "cadical")]
     Relay,
 }
@@ -197,30 +197,30 @@ pub(crate) enum Solver {
 Exit codes:
   0  every command ended as expected
   1  an `expect` was not met, or a check without one has a counterexample
-  2  something could not be answered
-  3  the command line is wrong")]
+  2  a command could not be answered
+  3  wrong usage")]
 pub(crate) struct RunArgs {
-    /// Alloy files; `-` is standard input
+    /// Alloy files to run; `-` is standard input
     #[arg(required_unless_present = "library", value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
 
-    /// Run the commands of a model that comes with Locus, e.g. `lg`; without a name, list them
+    /// Run a model that comes with Locus, such as `lg`; without a name, list them
     #[arg(long, value_name = "MODEL", num_args = 0..=1, default_missing_value = "")]
     pub(crate) library: Option<String>,
 
-    /// Only commands with this name (`*` and `?` match any) or index, counted from 0
+    /// Run only commands with this name (`*` and `?` match any) or index, counted from 0
     #[arg(short, long, value_name = "NAME|INDEX")]
     pub(crate) command: Vec<String>,
 
-    /// How to print results
+    /// Output format
     #[arg(long, value_enum, default_value = "text")]
     pub(crate) format: Format,
 
-    /// With `--format json`: add the instance
+    /// Add the instance to JSON output
     #[arg(long)]
     pub(crate) instances: bool,
 
-    /// Find up to this many more instances
+    /// Find up to N more instances
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) next: usize,
 
@@ -228,11 +228,11 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(crate) smallest: bool,
 
-    /// Show a minimal set of constraints that cannot hold together, also where that is expected
+    /// Show a minimal set of conflicting constraints even when no instance is expected
     #[arg(long)]
     pub(crate) core: bool,
 
-    /// Write a DRAT proof of an unsatisfiable command here, and its CNF beside it as FILE.cnf
+    /// Write a DRAT proof of an unsatisfiable command to FILE and its CNF to FILE.cnf
     #[arg(long, value_name = "FILE")]
     pub(crate) proof: Option<PathBuf>,
 
@@ -240,7 +240,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_enum, default_value_t = Solver::DEFAULT)]
     pub(crate) solver: Solver,
 
-    /// Length of the symmetry-breaking predicate; 0 breaks none
+    /// Length of the symmetry-breaking predicate; 0 turns it off
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub(crate) symmetry: u32,
 
@@ -248,30 +248,30 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) skolem_depth: u32,
 
-    /// What to do with integers that do not fit
+    /// What to do when an integer overflows
     #[arg(long, value_enum, default_value = "forbid")]
     pub(crate) overflow: Overflow,
 
-    /// Give up on a command after this many seconds
+    /// Stop a command after this time
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(crate) timeout: Option<Duration>,
 
-    /// Give up on a command that needs more than this many MiB
+    /// Stop a command that needs more memory than this
     #[arg(long, value_name = "MIB")]
     pub(crate) memory: Option<u64>,
 
-    /// How many commands to run at once; 0 is one per core
+    /// Number of commands to run at once; 0 means one per core
     #[arg(short, long, value_name = "N", default_value_t = 0)]
     pub(crate) jobs: usize,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct FmtArgs {
-    /// Alloy files; `-` formats standard input to standard output
+    /// Alloy files to format; `-` reads standard input and prints the result
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
 
-    /// Change nothing; exit with 1 when something would change
+    /// Only report whether files would change (exit code 1)
     #[arg(long)]
     pub(crate) check: bool,
 }
@@ -296,7 +296,7 @@ fn seconds(text: &str) -> Result<Duration, String> {
         .parse()
         .map_err(|_| format!("`{text}` is not a number of seconds"))?;
     Duration::try_from_secs_f64(seconds)
-        .map_err(|_| format!("`{text}` is not a time that can pass"))
+        .map_err(|_| format!("`{text}` is not a valid duration"))
 }
 
 #[cfg(test)]

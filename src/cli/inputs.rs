@@ -13,11 +13,11 @@ use super::Exit;
 // What configurations are deployed with, and where the settings are.
 #[derive(Debug, Args)]
 pub(crate) struct InputArgs {
-    /// Settings of the project; without it, the nearest `locus.toml` above each file
+    /// Settings file to use instead of the nearest `locus.toml`
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
 
-    /// Take every allowed input, also where there is a default: report what is wrong for some of them
+    /// Also report what is wrong for only some of the allowed inputs
     #[arg(long)]
     pub(crate) all_inputs: bool,
 

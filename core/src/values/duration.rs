@@ -23,7 +23,7 @@ impl Duration {
     /// Reads a duration such as `1m30s`.
     ///
     /// # Errors
-    /// When it is not a sequence of numbers with units.
+    /// When it is not a sequence of numbers with units, or longer than 292 years.
     pub fn parse(text: &str) -> Result<Duration, Malformed> {
         let (negative, mut rest) = match text.strip_prefix('-') {
             Some(rest) => (true, rest),
@@ -56,8 +56,10 @@ impl Duration {
                     .ok_or(Malformed("the units are `h`, `m`, `s`, `ms` and `us`"))?,
             };
             let amount = scaled(number, scale).ok_or(Malformed("it is not a number and a unit"))?;
+            // Go counts nanoseconds in 64 bits and refuses what does not fit.
             total = total
                 .checked_add(amount)
+                .filter(|&total| total <= i128::from(i64::MAX) + i128::from(negative))
                 .ok_or(Malformed("it is too long"))?;
             rest = next;
         }
@@ -113,7 +115,7 @@ mod tests {
                 "{text}"
             );
         }
-        for bad in ["", "-", "10", "s", "1x", "1.2.3s", "ten s", "1s2"] {
+        for bad in ["", "-", "10", "s", "1x", "1.2.3s", "ten s", "1s2", "106752d"] {
             assert!(Duration::parse(bad).is_err(), "{bad}");
         }
         assert!(Duration::parse(&format!("{}w", "9".repeat(60))).is_err());

@@ -16,7 +16,7 @@ pub(super) static CODES: &[Code] = &[
     ),
     Code::error(
         "compose-include",
-        "an included file defines something again, and differently",
+        "an included file defines something again, differently",
         "Compose refuses the project; an override file may change what is included.",
     ),
     Code::error(

@@ -167,7 +167,7 @@ impl Session<'_> {
                         Diagnostic::error(
                             "compose-include",
                             format!(
-                                "`{}.{}` is also defined by a file that is included, and differently",
+                                "`{}.{}` is also defined, differently, by an included file",
                                 section.key, entry.key
                             ),
                         )

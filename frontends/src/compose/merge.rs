@@ -152,7 +152,7 @@ impl Merger<'_> {
             Diagnostic::error(
                 "compose-merge",
                 format!(
-                    "`{path}` is {} here, and {} in the file it overrides",
+                    "`{path}` is {} here, but {} in the file it overrides",
                     later.describe(),
                     earlier.describe()
                 ),

@@ -299,7 +299,7 @@ impl Session<'_> {
                     self.diagnostics.push(
                         Diagnostic::error(
                             "compose-type",
-                            format!("a Compose file is a map, and this is {}", tree.describe()),
+                            format!("a Compose file is a map, but this is {}", tree.describe()),
                         )
                         .at(tree.span)
                         .help("start with `services:`"),

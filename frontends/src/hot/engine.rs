@@ -273,7 +273,7 @@ impl<'a> Engine<'a> {
         let result = match known {
             Some(file) => Ok(file),
             None if path.contains("://") => {
-                Err("it is behind a URL, and nothing is fetched".into())
+                Err("it is behind a URL, and Locus fetches nothing".into())
             }
             None => self.loader.load(&path).map(|bytes| {
                 let (file, refused) = self.sources.add_bytes(path.clone(), &bytes);

@@ -80,7 +80,7 @@ impl Environment {
                     Diagnostic::error(
                         "shape",
                         format!(
-                            "an environment is a map of sections, and this is {}",
+                            "an environment is a map of sections, but this is {}",
                             root.describe(SCHEMA)
                         ),
                     )
@@ -211,7 +211,7 @@ fn givens(node: &Node, what: &str, diagnostics: &mut Vec<Diagnostic>) -> Vec<Giv
             Diagnostic::error(
                 "shape",
                 format!(
-                    "`{what}` is a map from names, and this is {}",
+                    "`{what}` is a map from names, but this is {}",
                     node.describe(SCHEMA)
                 ),
             )

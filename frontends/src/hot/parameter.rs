@@ -173,7 +173,7 @@ impl Reader<'_> {
         self.diagnostics.push(
             Diagnostic::error(
                 "shape",
-                format!("{what} is {wanted}, and this is {}", node.describe(SCHEMA)),
+                format!("{what} is {wanted}, but this is {}", node.describe(SCHEMA)),
             )
             .at(node.used_at()),
         );

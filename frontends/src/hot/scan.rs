@@ -440,7 +440,7 @@ impl Engine<'_> {
                         (Some(min), None) => format!("at least {min} arguments"),
                         _ => "other arguments".into(),
                     };
-                    self.malformed(name, span, &format!("it takes {wanted}, and has {count}"));
+                    self.malformed(name, span, &format!("it takes {wanted}, but has {count}"));
                 }
             }
             ("map", Kind::Mapping(mapping)) => self.map_shape(name, shape, mapping, span),
@@ -452,7 +452,7 @@ impl Engine<'_> {
                     _ => "a string or a list",
                 };
                 let found = arg.describe(SCHEMA);
-                self.malformed(name, span, &format!("it takes {wanted}, and has {found}"));
+                self.malformed(name, span, &format!("it takes {wanted}, but has {found}"));
             }
         }
     }

@@ -216,7 +216,7 @@ pub fn read(
         diagnostics.push(
             Diagnostic::error(
                 "shape",
-                "a template is one document, and this file has several",
+                "a template is one document, but this file has several",
             )
             .at(second.root.span)
             .help("remove the `---` line, or move what follows it to a file of its own"),
@@ -234,7 +234,7 @@ pub fn read(
             Diagnostic::error(
                 "shape",
                 format!(
-                    "a template is a map of sections, and this is {}",
+                    "a template is a map of sections, but this is {}",
                     root.describe(SCHEMA)
                 ),
             )
@@ -320,7 +320,7 @@ impl Reader<'_> {
         self.diagnostics.push(
             Diagnostic::error(
                 "shape",
-                format!("{what} is {wanted}, and this is {}", node.describe(SCHEMA)),
+                format!("{what} is {wanted}, but this is {}", node.describe(SCHEMA)),
             )
             .at(node.used_at()),
         );

@@ -266,7 +266,7 @@ impl World<'_> {
         if let Some(declared) = self.model.sigs.get(sig.index()).filter(|sig| sig.is_var) {
             let top = matches!(declared.kind, SigKind::Prim { parent } if parent == builtin::UNIV);
             let problem = if !top {
-                Some("has no scope of its own: it changes, and extends another")
+                Some("has no scope of its own: it changes and extends another")
             } else if exact {
                 Some("cannot have an exact scope: it changes")
             } else {

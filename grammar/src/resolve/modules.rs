@@ -259,7 +259,7 @@ impl World<'_> {
                 ParagraphKind::Header(header) => {
                     if seen_header || seen_other {
                         self.diagnostics.push(
-                            Diagnostic::error("syntax", "`module` must come first, and only once")
+                            Diagnostic::error("syntax", "`module` must come first and only once")
                                 .at(paragraph.span)
                                 .help("move it to the top of the file"),
                         );

@@ -14,7 +14,7 @@ impl Checker {
             errors = one(type_error(span, "these cannot be joined")
                 .label(left.span, format!("this is {}", self.describe(&left.ty)))
                 .label(right.span, format!("this is {}", self.describe(&right.ty)))
-                .help("two sets have no join; `->` makes pairs, and `[ ]` calls"));
+                .help("two sets cannot be joined; `->` makes pairs, `[ ]` calls"));
         }
         self.plain(Kind::BadJoin, Type::empty(), span, 0, errors)
     }
@@ -110,7 +110,7 @@ impl Checker {
                 error = error.label(
                     arg.span,
                     format!(
-                        "this is {}, and {} is needed",
+                        "this is {}, but {} is needed",
                         self.describe(&arg.ty),
                         self.describe(param)
                     ),

@@ -110,8 +110,8 @@ impl Checker {
                 (!x.ty.has_tuple()).then_some("this restriction is always empty")
             }
             BinaryOp::Arrow(..) | BinaryOp::SeqArrow => match (a.has_tuple(), b.has_tuple()) {
-                (true, false) => Some("the right side is always empty, and so is the product"),
-                (false, true) => Some("the left side is always empty, and so is the product"),
+                (true, false) => Some("the right side is always empty, so the product is too"),
+                (false, true) => Some("the left side is always empty, so the product is too"),
                 _ => None,
             },
             _ => None,

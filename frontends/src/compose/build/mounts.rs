@@ -53,7 +53,7 @@ impl Builder<'_> {
         if let Some(mode) = &mount.unknown_mode {
             let mut diagnostic = Diagnostic::error(
                 "compose-mount",
-                format!("`{mode}` is not a mode of a mount, and has no effect"),
+                format!("`{mode}` is not a mount mode and has no effect"),
             )
             .at(span)
             .help(
@@ -171,7 +171,7 @@ impl Builder<'_> {
         let mut diagnostic = Diagnostic::error(
             "compose-mount",
             format!(
-                "`{text}` is read as a path of the drive `{name}`, and not as the volume `{name}`"
+                "`{text}` is read as a path on drive `{name}`, not as volume `{name}`"
             ),
         )
         .at(item.span)

@@ -9,15 +9,15 @@ fn what_is_no_template_is_said_plainly() {
         ("# nothing\n", "1:1: empty: this file is empty"),
         (
             "- a\n",
-            "1:1: shape: a template is a map of sections, and this is a list",
+            "1:1: shape: a template is a map of sections, but this is a list",
         ),
         (
             "hello\n",
-            "1:1: shape: a template is a map of sections, and this is a string",
+            "1:1: shape: a template is a map of sections, but this is a string",
         ),
         (
             "heat_template_version: rocky\nresources: [a]\n",
-            "2:12: shape: the section `resources` is a map from names, and this is a list",
+            "2:12: shape: the section `resources` is a map from names, but this is a list",
         ),
         (
             "heat_template_version: rocky\nresources:\n  a: text\n",
@@ -37,7 +37,7 @@ fn what_is_no_template_is_said_plainly() {
         ),
         (
             "heat_template_version: rocky\n---\na: 1\n",
-            "3:1: shape: a template is one document, and this file has several",
+            "3:1: shape: a template is one document, but this file has several",
         ),
     ];
     for (text, expected) in cases {

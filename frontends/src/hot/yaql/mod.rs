@@ -33,7 +33,7 @@ pub(super) fn refusal(arg: &Item, sources: &Sources) -> Option<(Span, String)> {
     };
     Some((
         span,
-        format!("the expression is no YAQL: {}", error.message),
+        format!("this is not valid YAQL: {}", error.message),
     ))
 }
 
