@@ -295,8 +295,7 @@ fn seconds(text: &str) -> Result<Duration, String> {
         .trim_end_matches('s')
         .parse()
         .map_err(|_| format!("`{text}` is not a number of seconds"))?;
-    Duration::try_from_secs_f64(seconds)
-        .map_err(|_| format!("`{text}` is not a valid duration"))
+    Duration::try_from_secs_f64(seconds).map_err(|_| format!("`{text}` is not a valid duration"))
 }
 
 #[cfg(test)]

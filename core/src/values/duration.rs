@@ -115,7 +115,9 @@ mod tests {
                 "{text}"
             );
         }
-        for bad in ["", "-", "10", "s", "1x", "1.2.3s", "ten s", "1s2", "106752d"] {
+        for bad in [
+            "", "-", "10", "s", "1x", "1.2.3s", "ten s", "1s2", "106752d",
+        ] {
             assert!(Duration::parse(bad).is_err(), "{bad}");
         }
         assert!(Duration::parse(&format!("{}w", "9".repeat(60))).is_err());

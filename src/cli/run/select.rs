@@ -20,7 +20,9 @@ impl Selection {
                 Ok(index) => Ok(Wanted::Index(index)),
                 Err(_) => Glob::new(pattern)
                     .map(|glob| Wanted::Name(glob.compile_matcher()))
-                    .map_err(|error| format!("`{pattern}` is not a valid pattern: {}", error.kind())),
+                    .map_err(|error| {
+                        format!("`{pattern}` is not a valid pattern: {}", error.kind())
+                    }),
             })
             .collect::<Result<_, _>>()?;
         Ok(Selection { wanted })

@@ -170,9 +170,7 @@ impl Builder<'_> {
         }
         let mut diagnostic = Diagnostic::error(
             "compose-mount",
-            format!(
-                "`{text}` is read as a path on drive `{name}`, not as volume `{name}`"
-            ),
+            format!("`{text}` is read as a path on drive `{name}`, not as volume `{name}`"),
         )
         .at(item.span)
         .help("write it as a map with `type`, `source` and `target`, or rename the volume");

@@ -31,10 +31,7 @@ pub(super) fn refusal(arg: &Item, sources: &Sources) -> Option<(Span, String)> {
         }
         _ => span,
     };
-    Some((
-        span,
-        format!("this is not valid YAQL: {}", error.message),
-    ))
+    Some((span, format!("this is not valid YAQL: {}", error.message)))
 }
 
 /// The value of a `yaql` call, given its evaluated argument.
