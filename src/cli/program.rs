@@ -15,7 +15,7 @@ pub(crate) const GATE: Program = Program {
 /// The agent of a worker, which links the TPM library.
 pub(crate) const AGENT: Program = Program {
     name: "locus-agent",
-    build: "cargo build --release -p locus-attestation --features tpm",
+    build: "cargo build --release -p locus-attestation --no-default-features --features tpm",
 };
 
 /// A program that belongs to Locus.

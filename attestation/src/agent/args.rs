@@ -16,9 +16,9 @@ use super::rate::Rate;
 use super::server::serve_shared;
 use super::service::{Agent, Setup};
 use super::state::StateFolder;
-use crate::cli::LogFormat;
 use crate::clock::SystemClock;
 use crate::digest::HashAlg;
+use crate::logs::LogFormat;
 use crate::net::tls::Credentials;
 use crate::tpm::{AkKind, EkKind, Tpm, TpmError};
 

@@ -5,7 +5,7 @@ use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use super::AgentError;
-use crate::boot::MAX_EVENT_LOG;
+use crate::evidence::MAX_EVENT_LOG;
 
 /// The event log as an open file: it is opened before privileges are dropped and stays open.
 pub struct EventLogFile {

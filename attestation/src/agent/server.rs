@@ -20,9 +20,9 @@ use tokio::task::JoinHandle;
 
 use super::AgentError;
 use super::service::{Agent, Refusal};
-use crate::gate::Problem;
-use crate::gate::endpoint::{Endpoint, endpoint, router};
-use crate::gate::openapi::{Body, json, openapi};
+use crate::http::Problem;
+use crate::http::endpoint::{Endpoint, endpoint, router};
+use crate::http::openapi::{Body, json, openapi};
 use crate::net::tls::SharedServerConfig;
 use crate::net::{Peer, Role, serve};
 use crate::protocol::{Acknowledgement, Challenge, EvidenceRequest, Identity, Proof};

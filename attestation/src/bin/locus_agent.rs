@@ -16,7 +16,7 @@ struct Cli {
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    locus_attestation::cli::log_to_stderr(cli.agent.log_format);
+    locus_attestation::logs::log_to_stderr(cli.agent.log_format);
     match cli
         .agent
         .run(|transport| Ok(Box::new(EsapiTpm::open(transport)?)))

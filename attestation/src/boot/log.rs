@@ -4,10 +4,8 @@ use std::collections::BTreeMap;
 
 use super::kind::EventKind;
 use crate::digest::{Digest, HashAlg};
+use crate::evidence::MAX_EVENT_LOG;
 use crate::tpm::pcr::PCR_COUNT;
-
-/// No event log is longer: firmware reserves 64 KiB for it, and few need more.
-pub const MAX_EVENT_LOG: usize = 1 << 20;
 
 /// The signature of the first event of a crypto-agile log.
 const SPEC_ID: &[u8; 16] = b"Spec ID Event03\0";

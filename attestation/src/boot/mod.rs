@@ -14,7 +14,7 @@ mod replay;
 pub use content::{Content, Variable};
 pub use kind::EventKind;
 pub use learn::learn;
-pub use log::{Event, EventLog, EventLogError, MAX_EVENT_LOG};
+pub use log::{Event, EventLog, EventLogError};
 pub use policy::{BootPolicy, BootPolicyError, EventRule, Unaccepted};
 pub use replay::{Explained, Unexplained};
 

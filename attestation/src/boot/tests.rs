@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::*;
 use crate::digest::{Digest, HashAlg, decode_hex};
+use crate::evidence::MAX_EVENT_LOG;
 use crate::tpm::PcrValues;
 
 const BANK: HashAlg = HashAlg::Sha256;

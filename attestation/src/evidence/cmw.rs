@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::base64url::{base64url, from_base64url};
 use super::cbor::{CborError, Decoder, Encoder};
-use super::jws::{base64url, from_base64url};
 
 /// What kinds of conceptual message something is; a set of bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

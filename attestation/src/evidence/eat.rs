@@ -19,6 +19,9 @@ const QUOTE_TYPE: &str = "application/vnd.locus.tpm-quote+cbor";
 const LOG_TYPE: &str = "application/vnd.locus.ima-log";
 const BOOT_LOG_TYPE: &str = "application/vnd.locus.tcg-event-log";
 
+/// No event log of a firmware is longer: it reserves 64 KiB for it, and few need more.
+pub const MAX_EVENT_LOG: usize = 1 << 20;
+
 /// What the worker says about its evidence: an unsecured EAT claims set (RFC 9711).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

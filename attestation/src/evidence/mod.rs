@@ -11,20 +11,26 @@
 //! made itself. Its claims are bound by the quote instead, which is over their digest and the nonce.
 //! The log is bound by the PCR.
 
+pub mod base64url;
 mod cbor;
 mod cmw;
+#[cfg(feature = "gate")]
 mod ear;
 mod eat;
+#[cfg(feature = "gate")]
 pub mod jws;
 mod nonce;
+#[cfg(feature = "gate")]
 pub mod request;
 
 pub use cmw::{Cmw, CmwError, Indicator, collection_from_cbor, collection_to_cbor};
+#[cfg(feature = "gate")]
 pub use ear::{
     Appraisal, AttestationResult, EarError, EarExpectations, Tier, TrustVector, WORKER_SUBMODULE,
     pod_submodule,
 };
 pub use eat::{
-    Evidence, EvidenceClaims, EvidenceError, LogClaim, PcrValue, PodClaim, QuotePart, binding,
+    Evidence, EvidenceClaims, EvidenceError, LogClaim, MAX_EVENT_LOG, PcrValue, PodClaim,
+    QuotePart, binding,
 };
 pub use nonce::{Nonce, NonceError, NonceStore, SeenError, SeenNonces};

@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::jws::{base64url, from_base64url};
+use super::base64url::{base64url, from_base64url};
 use crate::clock::Timestamp;
 
 /// 32 random bytes.

@@ -10,8 +10,8 @@ use clap::{Args, Subcommand};
 use super::GateError;
 use super::keep::KeepArgs;
 use super::serve::{COMPONENTS, GateConfig, ROTATION, credentials_name, start};
-use crate::cli::LogFormat;
 use crate::clock::{Clock, SystemClock};
+use crate::logs::LogFormat;
 use crate::net::tls::Credentials;
 use crate::net::{Authority, Role};
 use crate::policy;
@@ -172,7 +172,7 @@ pub fn enrol(
 
 impl ServeArgs {
     fn run(self) -> Result<(), GateError> {
-        crate::cli::log_to_stderr(self.log_format);
+        crate::logs::log_to_stderr(self.log_format);
         let mut config = GateConfig::all_in(&self.folder);
         if !self.roles.is_empty() {
             config.roles = self.roles;

@@ -3,15 +3,13 @@
 pub mod access;
 pub mod agents;
 pub mod args;
-pub mod endpoint;
+mod faults;
 pub mod flights;
 pub mod keep;
 pub mod mailbox;
 pub mod metrics;
-pub mod openapi;
 pub mod pods;
 mod ports;
-pub mod problem;
 pub mod registrar;
 mod result;
 pub mod routes;
@@ -25,12 +23,12 @@ pub mod webhook;
 pub mod workers;
 
 pub use args::GateCommand;
-pub use problem::Problem;
 pub use serve::{COMPONENTS, GateConfig, RunningGate, start};
 pub use standing::WorkerReport;
 pub use verify::Verifier;
 
 use crate::evidence::jws::JwsError;
+use crate::http::{Problem, endpoint, openapi, problem};
 use crate::net::PkiError;
 use crate::net::tls::TlsError;
 use crate::{reference, registrar as registry, verifier};

@@ -19,6 +19,7 @@ mod files;
 mod ledger;
 mod reader;
 mod replay;
+#[cfg(feature = "gate")]
 mod signature;
 mod template;
 mod writer;
@@ -35,6 +36,7 @@ pub use reader::{LogError, LogErrorKind, Reader, template_names};
 pub use replay::{
     Advance, BankValue, DEFAULT_PCR, Extend, ReplayError, ReplayPolicy, advance, template_hash,
 };
+#[cfg(feature = "gate")]
 pub use signature::{Keyring, KeyringError};
 pub use template::{Field, FieldFormat, Layout, MAX_FIELDS, TEMPLATES, TemplateError, Templates};
 pub use writer::LogWriter;

@@ -6,20 +6,30 @@
 //! without a socket, and a machine that was not told of success never assumes it. A machine can be stored
 //! between any two steps.
 
+#[cfg(feature = "gate")]
 pub mod attestation;
+#[cfg(feature = "gate")]
 pub mod drive;
 pub mod enrolment;
 pub mod message;
+#[cfg(feature = "gate")]
 pub mod port;
+#[cfg(feature = "gate")]
 mod record;
+#[cfg(feature = "gate")]
 pub mod registration;
+#[cfg(feature = "gate")]
 pub mod removal;
 
+#[cfg(feature = "gate")]
 pub use attestation::{Attestation, AttestationError, BootError};
 pub use enrolment::{Enrolment, EnrolmentError};
 pub use message::{Acknowledgement, Challenge, EvidenceRequest, Identity, Proof};
+#[cfg(feature = "gate")]
 pub use record::{Admission, Outstanding, WorkerRecord};
+#[cfg(feature = "gate")]
 pub use registration::{Registration, RegistrationError};
+#[cfg(feature = "gate")]
 pub use removal::Removal;
 
 use schemars::JsonSchema;

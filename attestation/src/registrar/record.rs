@@ -103,13 +103,13 @@ pub struct NewWorker {
     /// Its host name.
     pub name: String,
     /// The public area of its attestation key (TPMT_PUBLIC).
-    #[serde(with = "crate::evidence::jws::bytes")]
+    #[serde(with = "crate::evidence::base64url::bytes")]
     pub ak_public: Vec<u8>,
     /// The public area of its endorsement key (TPMT_PUBLIC).
-    #[serde(with = "crate::evidence::jws::bytes")]
+    #[serde(with = "crate::evidence::base64url::bytes")]
     pub ek_public: Vec<u8>,
     /// Its EK certificate, DER without padding.
-    #[serde(with = "crate::evidence::jws::bytes")]
+    #[serde(with = "crate::evidence::base64url::bytes")]
     pub ek_certificate: Vec<u8>,
     /// The digest of the key of its TLS certificate, once there is one.
     pub tls_key: Option<String>,

@@ -4,12 +4,11 @@
 use getrandom::rand_core::CryptoRng;
 use p256::elliptic_curve::Generate;
 use rsa::{BoxedUint, Oaep, RsaPublicKey};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use sha1::Sha1;
 use sha2::{Sha256, Sha384, Sha512};
 use zeroize::Zeroizing;
 
+use super::device::Credential;
 use super::kdf::{Direction, aes_cfb, hmac, kdfa, kdfe};
 use super::public::{Attributes, Curve, Public, PublicKey};
 use super::wire::Writer;
@@ -21,19 +20,6 @@ pub(super) const IDENTITY: &str = "IDENTITY";
 pub(super) const STORAGE: &str = "STORAGE";
 /// The label of the key that authenticates it.
 pub(super) const INTEGRITY: &str = "INTEGRITY";
-
-/// The two parts of a credential, as `TPM2_ActivateCredential` takes them, without outer lengths.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Credential {
-    /// The authenticated, encrypted secret (`TPM2B_ID_OBJECT`).
-    #[serde(with = "super::base64_bytes")]
-    #[schemars(with = "super::Base64")]
-    pub id_object: Vec<u8>,
-    /// The seed, encrypted to the endorsement key (`TPM2B_ENCRYPTED_SECRET`).
-    #[serde(with = "super::base64_bytes")]
-    #[schemars(with = "super::Base64")]
-    pub encrypted_seed: Vec<u8>,
-}
 
 /// Why no credential can be made for a key.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
 use super::attest::QuoteAttest;
-use super::credential::Credential;
 use super::pcr::{PcrSelection, PcrValues};
 use super::public::Public;
 use super::quote::{Quote, digest_hash};
@@ -87,6 +86,19 @@ impl AkBlob {
     pub fn public_area(&self) -> Result<Public, StructureError> {
         Public::parse(&self.public)
     }
+}
+
+/// The two parts of a credential, as `TPM2_ActivateCredential` takes them, without outer lengths.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Credential {
+    /// The authenticated, encrypted secret (`TPM2B_ID_OBJECT`).
+    #[serde(with = "super::base64_bytes")]
+    #[schemars(with = "super::Base64")]
+    pub id_object: Vec<u8>,
+    /// The seed, encrypted to the endorsement key (`TPM2B_ENCRYPTED_SECRET`).
+    #[serde(with = "super::base64_bytes")]
+    #[schemars(with = "super::Base64")]
+    pub encrypted_seed: Vec<u8>,
 }
 
 /// What a TPM says about itself.

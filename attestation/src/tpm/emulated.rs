@@ -14,8 +14,10 @@ use p256::elliptic_curve::sec1::ToSec1Point;
 use zeroize::Zeroizing;
 
 use super::attest::{ClockInfo, QuoteAttest};
-use super::credential::{Credential, IDENTITY, STORAGE, integrity, seal};
-use super::device::{AkBlob, AkKind, EkKind, Endorsement, Properties, SignedQuote, Tpm, TpmError};
+use super::credential::{IDENTITY, STORAGE, integrity, seal};
+use super::device::{
+    AkBlob, AkKind, Credential, EkKind, Endorsement, Properties, SignedQuote, Tpm, TpmError,
+};
 use super::kdf::{Direction, aes_cfb, kdfa, kdfe};
 use super::pcr::{PCR_COUNT, PcrSelection, PcrValues};
 use super::public::{Attributes, Curve, Public, PublicKey};

@@ -4,16 +4,21 @@
 //! agent speaks to a [`device::Tpm`].
 
 pub mod attest;
+#[cfg(feature = "testing")]
 pub mod conformance;
+#[cfg(feature = "gate")]
 pub mod credential;
 pub mod device;
+#[cfg(feature = "testing")]
 pub mod emulated;
 #[cfg(feature = "tpm")]
 pub mod esapi;
+#[cfg(feature = "gate")]
 mod kdf;
 pub mod pcr;
 pub mod public;
 pub mod quote;
+#[cfg(feature = "testing")]
 pub mod recorded;
 pub mod signature;
 #[cfg(test)]
@@ -21,8 +26,11 @@ mod structure_tests;
 mod wire;
 
 pub use attest::{ClockInfo, QuoteAttest};
-pub use credential::{Credential, CredentialError, make_credential};
-pub use device::{AkBlob, AkKind, EkKind, Endorsement, Properties, SignedQuote, Tpm, TpmError};
+#[cfg(feature = "gate")]
+pub use credential::{CredentialError, make_credential};
+pub use device::{
+    AkBlob, AkKind, Credential, EkKind, Endorsement, Properties, SignedQuote, Tpm, TpmError,
+};
 pub use pcr::{PcrSelection, PcrValues};
 pub use public::{AttestationKeyError, Public, PublicKey, SignatureError};
 pub use quote::{Quote, QuoteError, VerifiedQuote, verify_quote};

@@ -6,8 +6,9 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
-use super::credential::Credential;
-use super::device::{AkBlob, AkKind, EkKind, Endorsement, Properties, SignedQuote, Tpm, TpmError};
+use super::device::{
+    AkBlob, AkKind, Credential, EkKind, Endorsement, Properties, SignedQuote, Tpm, TpmError,
+};
 use super::pcr::{PcrSelection, PcrValues};
 use crate::digest::{Digest, encode_hex};
 

@@ -127,6 +127,7 @@ impl<'a> Reader<'a> {
     }
 
     /// How many bytes have been read.
+    #[cfg(feature = "testing")]
     pub(super) fn position(&self) -> usize {
         self.at
     }

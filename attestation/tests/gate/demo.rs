@@ -1,36 +1,41 @@
-//! The demonstration, with the agent's real program and real software TPMs.
+//! The demonstration, with the real programs and real software TPMs.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::process::Command;
 
-use locus_attestation::demo::DemoArgs;
+#[test]
+fn the_three_verdicts_are_those_of_the_document() {
+    let output = Command::new(env!("CARGO_BIN_EXE_locus-gate"))
+        .args(["attest", "demo", "--agent"])
+        .arg(env!("CARGO_BIN_EXE_locus-agent"))
+        .output()
+        .unwrap();
+    let lines = String::from_utf8(output.stdout).unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{lines}\n{said}");
+    let words = lines.split_whitespace().collect::<Vec<_>>().join(" ");
+    for part in [
+        "default/healthy trusted",
+        "default/unknown-file pod untrusted",
+        "default/tampered-log worker untrusted",
+        "/tmp/miner",
+        "template hash",
+    ] {
+        assert!(words.contains(part), "{part}: {lines}");
+    }
+    assert_eq!(without_times(lines.trim_end()), without_times(&shown()));
+}
 
-#[tokio::test(flavor = "multi_thread")]
-async fn the_three_verdicts_are_those_of_the_document() {
-    let demo = DemoArgs {
-        agent: Some(PathBuf::from(env!("CARGO_BIN_EXE_locus-agent"))),
-    };
-    let mut lines = Vec::new();
-    let mut say = |line: String| {
-        println!("{line}");
-        lines.push(line);
-    };
-    let verdicts = demo.show(&mut say).await.unwrap();
-    let found: Vec<(&str, &str)> = verdicts
-        .iter()
-        .map(|verdict| (verdict.pod.as_str(), verdict.verdict.as_str()))
-        .collect();
-    assert_eq!(
-        found,
-        [
-            ("default/healthy", "trusted"),
-            ("default/unknown-file", "pod untrusted"),
-            ("default/tampered-log", "worker untrusted"),
-        ],
-        "{lines:#?}"
-    );
-    assert!(verdicts[1].reason.contains("/tmp/miner"), "{lines:#?}");
-    assert!(verdicts[2].reason.contains("template hash"), "{lines:#?}");
-    assert_eq!(without_times(&lines.join("\n")), without_times(&shown()));
+#[test]
+fn a_demonstration_without_an_agent_says_how_to_get_it() {
+    let output = Command::new(env!("CARGO_BIN_EXE_locus-gate"))
+        .args(["attest", "demo", "--agent", "/nowhere/locus-agent"])
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("`locus-agent`"), "{said}");
+    assert!(said.contains("cargo build"), "{said}");
 }
 
 /// What the README shows of it.

@@ -403,7 +403,7 @@ async fn a_result_that_says_more_than_was_found() {
     assert_eq!(world.attest(&pod).await.0, StatusCode::OK);
     let token = world.status(&pod).token;
     let payload = token.split('.').nth(1).unwrap();
-    let payload = locus_attestation::evidence::jws::from_base64url(payload).unwrap();
+    let payload = locus_attestation::evidence::base64url::from_base64url(payload).unwrap();
     let result: Value = serde_json::from_slice(&payload).unwrap();
     for part in result["submods"].as_object().unwrap().values() {
         let vector = &part["ear.trustworthiness-vector"];

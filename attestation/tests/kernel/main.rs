@@ -14,6 +14,9 @@
 mod guest;
 mod machine;
 mod office;
+#[allow(dead_code, reason = "the demonstration uses more of it")]
+#[path = "../../src/bin/locus_gate/demo/swtpm.rs"]
+mod swtpm;
 
 use std::time::Duration;
 
@@ -22,12 +25,12 @@ use base64::engine::general_purpose::STANDARD;
 use guest::Guest;
 use hyper::StatusCode;
 use locus_attestation::boot::{EventLog, learn};
-use locus_attestation::demo::swtpm::Manufacturer;
 use locus_attestation::digest::HashAlg;
 use locus_attestation::policy::{self, PolicySet};
 use machine::VirtualMachine;
 use office::{Office, WORKER};
 use serde_json::Value;
+use swtpm::Manufacturer;
 
 const REDIS: &str = "6f1c2a3e-5b7d-4c1e-9a10-0c2d4e6f8a01";
 const REDIS_CONTAINER: &str = "0f1e2d3c4b5a69788796a5b4c3d2e1f00112233445566778899aabbccddeeff0";

@@ -13,13 +13,16 @@
 mod document;
 mod machines;
 mod services;
+#[allow(dead_code, reason = "the demonstration uses more of it")]
+#[path = "../../src/bin/locus_gate/demo/swtpm.rs"]
+mod swtpm;
 
 use std::path::Path;
 use std::process::Command;
 
 use document::{Step, matches, steps};
-use locus_attestation::demo::swtpm::Manufacturer;
 use machines::{Done, Machine, connect};
+use swtpm::Manufacturer;
 
 /// The machines of the document.
 const NAMES: [&str; 3] = ["node-1", "node-2", "node-3"];

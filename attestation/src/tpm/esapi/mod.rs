@@ -24,8 +24,9 @@ use tss_esapi::{Context, Error};
 use zeroize::Zeroizing;
 
 use self::endorsement::{certificates, endorsement_session, selection_of};
-use super::credential::Credential;
-use super::device::{AkBlob, AkKind, EkKind, Endorsement, Properties, SignedQuote, Tpm, TpmError};
+use super::device::{
+    AkBlob, AkKind, Credential, EkKind, Endorsement, Properties, SignedQuote, Tpm, TpmError,
+};
 use super::pcr::{PcrSelection, PcrValues};
 use crate::digest::{Digest, HashAlg};
 

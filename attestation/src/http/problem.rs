@@ -1,4 +1,4 @@
-//! Errors as the gate's clients see them (RFC 9457).
+//! Errors as the clients of gate and agent see them (RFC 9457).
 
 use axum::Json;
 use axum::extract::rejection::JsonRejection;
@@ -11,8 +11,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::net::{ClientError, PkiError};
-use crate::protocol::{AttestationError, Effect, RegistrationError};
-use crate::{reference, verifier};
+use crate::protocol::Effect;
 
 /// An answer that is no success: never a success status with an error inside.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -127,31 +126,6 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for QueryOf<T> {
     }
 }
 
-impl From<AttestationError> for Problem {
-    fn from(error: AttestationError) -> Self {
-        let effect = error.effect();
-        let status = match (&error, effect) {
-            (AttestationError::Changed(_), _) => StatusCode::CONFLICT,
-            (_, Effect::Pending) => StatusCode::CONFLICT,
-            (_, Effect::Inconclusive) => StatusCode::BAD_GATEWAY,
-            _ => StatusCode::UNPROCESSABLE_ENTITY,
-        };
-        Problem {
-            effect: Some(effect),
-            ..Problem::new(status, error)
-        }
-    }
-}
-
-impl From<RegistrationError> for Problem {
-    fn from(error: RegistrationError) -> Self {
-        Problem {
-            effect: Some(error.effect()),
-            ..Problem::new(StatusCode::UNPROCESSABLE_ENTITY, error)
-        }
-    }
-}
-
 impl From<ClientError> for Problem {
     fn from(error: ClientError) -> Self {
         match error {
@@ -165,27 +139,6 @@ impl From<ClientError> for Problem {
                 effect: effect.and_then(|name| serde_json::from_value(name.into()).ok()),
             },
             other => Problem::new(StatusCode::BAD_GATEWAY, other),
-        }
-    }
-}
-
-impl From<verifier::StoreError> for Problem {
-    fn from(error: verifier::StoreError) -> Self {
-        match error {
-            verifier::StoreError::NotFound { .. } => Problem::not_found(error),
-            verifier::StoreError::Conflict(_) => Problem::new(StatusCode::CONFLICT, error),
-            verifier::StoreError::Gone { .. } => Problem::new(StatusCode::GONE, error),
-            other => Problem::internal(other),
-        }
-    }
-}
-
-impl From<reference::StoreError> for Problem {
-    fn from(error: reference::StoreError) -> Self {
-        match error {
-            reference::StoreError::NotFound(_) => Problem::not_found(error),
-            reference::StoreError::Rollback { .. } => Problem::new(StatusCode::CONFLICT, error),
-            other => Problem::internal(other),
         }
     }
 }

@@ -1,11 +1,17 @@
 //! The gate, and what goes with it: reference values and the demonstration. `locus gate`, `locus attest` and
 //! `locus reference` run this program.
 
+mod attest;
+mod demo;
+
 use std::process::ExitCode;
 
+use attest::AttestArgs;
 use clap::{Parser, Subcommand};
-use locus_attestation::cli::{AttestArgs, ClientCommand, GateCommand, ReferenceArgs};
+use locus_attestation::client::ClientCommand;
 use locus_attestation::enter::{EnterCommand, TenantArgs};
+use locus_attestation::gate::GateCommand;
+use locus_attestation::reference::cli::ReferenceArgs;
 
 /// Many small values are made by one thread and freed by another.
 #[global_allocator]

@@ -1,23 +1,15 @@
-//! Entry points for the programs `locus-gate` and `locus-agent`.
-
-use std::path::PathBuf;
+//! `locus-gate attest`: a worker, a pod, a log that is at hand, or the demonstration.
 
 use clap::{Args, Subcommand};
+use locus_attestation::client::{ClientFault, SubjectArgs};
+use locus_attestation::replay::cli::{ReplayArgs, ReplayError};
 
-pub use crate::agent::AgentArgs;
-pub use crate::client::{ClientCommand, SubjectArgs};
-pub use crate::demo::DemoArgs;
-pub use crate::gate::GateCommand;
-pub use crate::logs::{LogFormat, log_to_stderr};
-pub use crate::reference::cli::{ReferenceArgs, ReferenceError};
-pub use crate::replay::cli::{ReplayArgs, ReplayError};
-
-use crate::demo::DemoError;
+use crate::demo::{DemoArgs, DemoError};
 
 /// Attest workers and pods.
 #[derive(Args, Clone, Debug)]
 #[command(args_conflicts_with_subcommands = true)]
-pub struct AttestArgs {
+pub(crate) struct AttestArgs {
     #[command(subcommand)]
     command: Option<AttestCommand>,
     #[command(flatten)]
@@ -34,13 +26,13 @@ enum AttestCommand {
 
 /// Why nothing was attested.
 #[derive(Debug, thiserror::Error)]
-pub enum AttestFault {
+pub(crate) enum AttestFault {
     /// The demonstration.
     #[error(transparent)]
     Demo(#[from] DemoError),
     /// The gate, or how it was asked.
     #[error(transparent)]
-    Client(#[from] crate::client::ClientFault),
+    Client(#[from] ClientFault),
     /// The replay.
     #[error(transparent)]
     Replay(#[from] ReplayError),
@@ -51,7 +43,7 @@ pub enum AttestFault {
 
 impl AttestArgs {
     /// Does what the command line says; true if what was attested is not trusted.
-    pub fn run(self) -> Result<bool, AttestFault> {
+    pub(crate) fn run(self) -> Result<bool, AttestFault> {
         match (self.command, self.subject) {
             (Some(AttestCommand::Demo(demo)), _) => Ok(demo.run().map(|()| false)?),
             (Some(AttestCommand::Replay(replay)), _) => Ok(!replay.run()?),
@@ -59,17 +51,4 @@ impl AttestArgs {
             (None, None) => Err(AttestFault::Nothing),
         }
     }
-}
-
-/// The agent's program: beside this one, or on the search path.
-pub(crate) fn find_agent() -> Result<PathBuf, DemoError> {
-    let beside = std::env::current_exe()?.with_file_name("locus-agent");
-    if beside.is_file() {
-        return Ok(beside);
-    }
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path)
-        .map(|folder| folder.join("locus-agent"))
-        .find(|candidate| candidate.is_file())
-        .ok_or_else(|| DemoError::Agent("neither beside `locus-gate` nor on the path".to_owned()))
 }

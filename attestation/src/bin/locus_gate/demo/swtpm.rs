@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::digest::Digest;
+use locus_attestation::digest::Digest;
 
 /// How long a software TPM may take to listen.
 const START: Duration = Duration::from_secs(10);
@@ -21,12 +21,10 @@ const COMMAND: Duration = Duration::from_secs(10);
 const READ_CLOCK: u32 = 0x0000_0181;
 /// `TPM2_PCR_Extend`.
 const PCR_EXTEND: u32 = 0x0000_0182;
-/// `TPM2_PCR_Reset`.
-const PCR_RESET: u32 = 0x0000_013d;
 
 /// Why there is no software TPM.
 #[derive(Debug, thiserror::Error)]
-pub enum SwtpmError {
+pub(crate) enum SwtpmError {
     /// A program is missing.
     #[error("`{program}` cannot be started: {reason}; install the packages swtpm and swtpm-tools")]
     Missing {
@@ -52,13 +50,13 @@ pub enum SwtpmError {
 }
 
 /// swtpm's local authority, playing the manufacturer.
-pub struct Manufacturer {
+pub(crate) struct Manufacturer {
     folder: PathBuf,
 }
 
 impl Manufacturer {
     /// Sets up an authority in an absolute folder.
-    pub fn new(folder: &Path) -> Result<Self, SwtpmError> {
+    pub(crate) fn new(folder: &Path) -> Result<Self, SwtpmError> {
         let authority = folder.join("authority");
         fs::create_dir_all(&authority)?;
         let file = |name: &str| authority.join(name).display().to_string();
@@ -91,12 +89,12 @@ impl Manufacturer {
     }
 
     /// Makes a TPM with endorsement certificates and starts it.
-    pub fn make(&self, name: &str) -> Result<SoftwareTpm, SwtpmError> {
-        SoftwareTpm::start(self.prepare(name)?)
+    pub(crate) fn make(&self, name: &str) -> Result<SoftwareTpm, SwtpmError> {
+        SoftwareTpm::start(&self.prepare(name)?)
     }
 
     /// Makes a TPM with endorsement certificates; returns the folder of its state.
-    pub fn prepare(&self, name: &str) -> Result<PathBuf, SwtpmError> {
+    pub(crate) fn prepare(&self, name: &str) -> Result<PathBuf, SwtpmError> {
         let state = self.folder.join(name);
         fs::create_dir_all(&state)?;
         let output = Command::new("swtpm_setup")
@@ -122,7 +120,7 @@ impl Manufacturer {
     }
 
     /// The certificates of the authority, root first, in PEM; they exist once a TPM was made.
-    pub fn certificates(&self) -> Result<Vec<String>, SwtpmError> {
+    pub(crate) fn certificates(&self) -> Result<Vec<String>, SwtpmError> {
         let authority = self.folder.join("authority");
         let mut found = Vec::new();
         for name in ["swtpm-localca-rootca-cert.pem", "issuercert.pem"] {
@@ -136,15 +134,14 @@ impl Manufacturer {
 }
 
 /// One running software TPM.
-pub struct SoftwareTpm {
+pub(crate) struct SoftwareTpm {
     process: Child,
-    state: PathBuf,
     port: u16,
 }
 
 impl SoftwareTpm {
-    /// Starts the TPM whose state is in a folder.
-    fn start(state: PathBuf) -> Result<Self, SwtpmError> {
+    /// Starts the TPM whose state is in a folder: registers are cleared and the boot is counted, keys and state stay.
+    pub(crate) fn start(state: &Path) -> Result<Self, SwtpmError> {
         let mut last = None;
         // Another process may take the ports between the search and the start.
         for _ in 0..5 {
@@ -172,11 +169,7 @@ impl SoftwareTpm {
                 }
                 // Whoever answers must be a TPM: somebody else may have taken the port meanwhile.
                 if command_at(port, 0x8001, READ_CLOCK, &[]).is_ok() {
-                    return Ok(SoftwareTpm {
-                        process,
-                        state,
-                        port,
-                    });
+                    return Ok(SoftwareTpm { process, port });
                 }
                 std::thread::sleep(Duration::from_millis(10));
             }
@@ -191,21 +184,12 @@ impl SoftwareTpm {
     }
 
     /// The transport by which an agent opens it.
-    pub fn transport(&self) -> String {
+    pub(crate) fn transport(&self) -> String {
         format!("swtpm:host=127.0.0.1,port={}", self.port)
     }
 
-    /// Stops and starts it: registers are cleared and the boot is counted, keys and state stay.
-    pub fn reboot(&mut self) -> Result<(), SwtpmError> {
-        // It may have ended by itself already; either way it is gone after the wait.
-        let _ = self.process.kill();
-        self.process.wait()?;
-        *self = SoftwareTpm::start(self.state.clone())?;
-        Ok(())
-    }
-
     /// Extends a register, as the kernel would for its log.
-    pub fn extend(&self, pcr: u8, digests: &[Digest]) -> Result<(), SwtpmError> {
+    pub(crate) fn extend(&self, pcr: u8, digests: &[Digest]) -> Result<(), SwtpmError> {
         // TPM2_PCR_Extend with an empty password: too little to need a TPM library.
         let mut body = Vec::new();
         body.extend_from_slice(&u32::from(pcr).to_be_bytes());
@@ -218,17 +202,12 @@ impl SoftwareTpm {
             body.extend_from_slice(&digest.alg().tpm_id().to_be_bytes());
             body.extend_from_slice(digest.as_bytes());
         }
-        command_at(self.port, 0x8002, PCR_EXTEND, &body)
+        self.command(PCR_EXTEND, &body)
     }
 
-    /// Clears a register that software may clear.
-    pub fn reset_pcr(&self, pcr: u8) -> Result<(), SwtpmError> {
-        let mut body = Vec::new();
-        body.extend_from_slice(&u32::from(pcr).to_be_bytes());
-        body.extend_from_slice(&9u32.to_be_bytes());
-        body.extend_from_slice(&0x4000_0009u32.to_be_bytes());
-        body.extend_from_slice(&[0; 5]);
-        command_at(self.port, 0x8002, PCR_RESET, &body)
+    /// Sends one command with sessions (`TPM_ST_SESSIONS`).
+    pub(crate) fn command(&self, code: u32, body: &[u8]) -> Result<(), SwtpmError> {
+        command_at(self.port, 0x8002, code, body)
     }
 }
 

@@ -1,4 +1,7 @@
-//! `locus attest demo`: two workers, three pods, three verdicts.
+//! `locus attest demo`: two workers, three pods, three verdicts, on software TPMs.
+
+mod kernel;
+mod swtpm;
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -7,20 +10,20 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use hyper::{Method, StatusCode};
+use locus_attestation::agent::args::operating_system;
+use locus_attestation::clock::SystemClock;
+use locus_attestation::digest::{Digest, HashAlg};
+use locus_attestation::evidence::jws;
+use locus_attestation::gate::args::{enrol, init};
+use locus_attestation::gate::{GateConfig, GateError, RunningGate, start};
+use locus_attestation::ima::{BootAggregate, PodUid};
+use locus_attestation::net::tls::{Credentials, TlsError};
+use locus_attestation::net::{Client, ClientError, PkiError, Role};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::kernel::{Kernel, cgroup_of};
-use super::swtpm::{Manufacturer, SoftwareTpm, SwtpmError};
-use crate::agent::args::operating_system;
-use crate::cli::find_agent;
-use crate::clock::SystemClock;
-use crate::digest::{Digest, HashAlg};
-use crate::gate::args::{enrol, init};
-use crate::gate::{GateConfig, GateError, RunningGate, start};
-use crate::ima::{BootAggregate, PodUid};
-use crate::net::tls::{Credentials, TlsError};
-use crate::net::{Client, ClientError, PkiError, Role};
+use kernel::{Kernel, cgroup_of};
+use swtpm::{Manufacturer, SoftwareTpm, SwtpmError};
 
 const SHIM: &str = "/usr/bin/containerd-shim-runc-v2";
 /// How long an agent may take to listen.
@@ -28,15 +31,15 @@ const START: Duration = Duration::from_secs(20);
 
 /// Show the three verdicts of pod attestation on software TPMs.
 #[derive(Args, Clone, Debug, Default)]
-pub struct DemoArgs {
+pub(crate) struct DemoArgs {
     /// The agent's program; looked for beside this one and on the search path if absent.
     #[arg(long, value_name = "FILE")]
-    pub agent: Option<PathBuf>,
+    pub(crate) agent: Option<PathBuf>,
 }
 
 /// Why the demonstration could not be shown.
 #[derive(Debug, thiserror::Error)]
-pub enum DemoError {
+pub(crate) enum DemoError {
     /// A software TPM.
     #[error(transparent)]
     Swtpm(#[from] SwtpmError),
@@ -66,18 +69,17 @@ pub enum DemoError {
 }
 
 /// What came of one pod.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Verdict {
+struct Verdict {
     /// The case of the document.
-    pub case: &'static str,
+    case: &'static str,
     /// The pod.
-    pub pod: String,
+    pod: String,
     /// The verdict in words.
-    pub verdict: String,
+    verdict: String,
     /// Why.
-    pub reason: String,
+    reason: String,
     /// How long it took.
-    pub took: Duration,
+    took: Duration,
 }
 
 /// One worker: its TPM, its kernel and its agent; the agent ends with it.
@@ -103,7 +105,7 @@ fn content(text: &str) -> Digest {
 
 impl DemoArgs {
     /// Shows the demonstration and prints it to standard output.
-    pub fn run(self) -> Result<(), DemoError> {
+    pub(crate) fn run(self) -> Result<(), DemoError> {
         let runtime = tokio::runtime::Runtime::new()?;
         let verdicts = runtime.block_on(self.show(&mut |line| println!("{line}")))?;
         let as_expected = verdicts.iter().map(|verdict| verdict.verdict.as_str());
@@ -117,7 +119,7 @@ impl DemoArgs {
     }
 
     /// Shows the demonstration line by line and returns the verdicts.
-    pub async fn show(&self, say: &mut dyn FnMut(String)) -> Result<Vec<Verdict>, DemoError> {
+    async fn show(&self, say: &mut dyn FnMut(String)) -> Result<Vec<Verdict>, DemoError> {
         let agent = self.find_agent()?;
         let folder = tempfile::tempdir()?;
         let installation = folder.path().join("gate");
@@ -140,6 +142,19 @@ impl DemoArgs {
         }
         find_agent()
     }
+}
+
+/// The agent's program: beside this one, or on the search path.
+fn find_agent() -> Result<PathBuf, DemoError> {
+    let beside = std::env::current_exe()?.with_file_name("locus-agent");
+    if beside.is_file() {
+        return Ok(beside);
+    }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path)
+        .map(|folder| folder.join("locus-agent"))
+        .find(|candidate| candidate.is_file())
+        .ok_or_else(|| DemoError::Agent("neither beside `locus-gate` nor on the path".to_owned()))
 }
 
 async fn show_with(
@@ -371,8 +386,8 @@ async fn prepare(operator: &Client, manufacturer: &Manufacturer) -> Result<Uuid,
         "files": { "/usr/local/bin/redis-server": [content("redis")] },
     });
     must(operator, Method::PUT, "/v1/reference/images/redis", image).await?;
-    let key = crate::evidence::jws::TokenKey::generate().map_err(GateError::from)?;
-    let public = crate::evidence::jws::public_key_to_pem(&key.public()).map_err(GateError::from)?;
+    let key = jws::TokenKey::generate().map_err(GateError::from)?;
+    let public = jws::public_key_to_pem(&key.public()).map_err(GateError::from)?;
     let tenant = json!({ "name": "tenant", "public_key": public });
     let tenant = must(operator, Method::POST, "/v1/tenants", tenant).await?;
     let id = tenant.get("id").and_then(Value::as_str).unwrap_or_default();

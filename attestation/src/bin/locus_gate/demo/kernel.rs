@@ -4,20 +4,21 @@ use std::fs::{File, OpenOptions};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+use locus_attestation::digest::{Digest, HashAlg};
+use locus_attestation::ima::{LogWriter, PodUid, TemplateError};
+use locus_attestation::tpm::pcr::IMA_PCR;
+
 use super::swtpm::{SoftwareTpm, SwtpmError};
-use crate::digest::{Digest, HashAlg};
-use crate::ima::{LogWriter, PodUid};
-use crate::tpm::pcr::IMA_PCR;
 
 /// The simulated kernel of one worker.
-pub struct Kernel {
+pub(crate) struct Kernel {
     writer: LogWriter,
     path: PathBuf,
     file: File,
 }
 
 /// The control group of a container, as systemd and containerd name it.
-pub fn cgroup_of(uid: PodUid, container: &str) -> String {
+pub(crate) fn cgroup_of(uid: PodUid, container: &str) -> String {
     let uid = uid.to_string().replace('-', "_");
     format!(
         "/kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-pod{uid}.slice/\
@@ -27,7 +28,7 @@ pub fn cgroup_of(uid: PodUid, container: &str) -> String {
 
 impl Kernel {
     /// Begins a log in a file.
-    pub fn new(path: &Path) -> Result<Self, SwtpmError> {
+    pub(crate) fn new(path: &Path) -> Result<Self, SwtpmError> {
         Ok(Kernel {
             writer: LogWriter::new(HashAlg::Sha1, &[HashAlg::Sha1, HashAlg::Sha256]),
             file: OpenOptions::new().create(true).append(true).open(path)?,
@@ -36,12 +37,12 @@ impl Kernel {
     }
 
     /// Where the log is.
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
     /// Measures a file: extends the register and appends to the log.
-    pub fn measure(
+    pub(crate) fn measure(
         &mut self,
         tpm: &SoftwareTpm,
         dependencies: &str,
@@ -50,7 +51,7 @@ impl Kernel {
         path: &str,
     ) -> Result<(), SwtpmError> {
         let before = self.writer.entries();
-        let failed = |error: crate::ima::TemplateError| SwtpmError::Failed {
+        let failed = |error: TemplateError| SwtpmError::Failed {
             program: "the simulated kernel",
             output: error.to_string(),
         };
@@ -65,7 +66,7 @@ impl Kernel {
 
     /// Changes a word in the log behind the kernel's back, as an attacker with root can; the words must
     /// be of the same length.
-    pub fn tamper(&self, from: &str, to: &str) -> Result<(), SwtpmError> {
+    pub(crate) fn tamper(&self, from: &str, to: &str) -> Result<(), SwtpmError> {
         let mut log = std::fs::read(&self.path)?;
         let (from, to) = (from.as_bytes(), to.as_bytes());
         let places: Vec<usize> = log

@@ -63,7 +63,7 @@ macro_rules! endpoint {
             summary: $summary,
             query: &[],
             request: $request,
-            limit: crate::gate::endpoint::SMALL,
+            limit: crate::http::endpoint::SMALL,
             response: $response,
             handler: $handler,
         }

@@ -1,0 +1,53 @@
+//! The status and effect that the faults of the gate's parts are answered with.
+
+use axum::http::StatusCode;
+
+use super::problem::Problem;
+use crate::protocol::{AttestationError, Effect, RegistrationError};
+use crate::{reference, verifier};
+
+impl From<AttestationError> for Problem {
+    fn from(error: AttestationError) -> Self {
+        let effect = error.effect();
+        let status = match (&error, effect) {
+            (AttestationError::Changed(_), _) => StatusCode::CONFLICT,
+            (_, Effect::Pending) => StatusCode::CONFLICT,
+            (_, Effect::Inconclusive) => StatusCode::BAD_GATEWAY,
+            _ => StatusCode::UNPROCESSABLE_ENTITY,
+        };
+        Problem {
+            effect: Some(effect),
+            ..Problem::new(status, error)
+        }
+    }
+}
+
+impl From<RegistrationError> for Problem {
+    fn from(error: RegistrationError) -> Self {
+        Problem {
+            effect: Some(error.effect()),
+            ..Problem::new(StatusCode::UNPROCESSABLE_ENTITY, error)
+        }
+    }
+}
+
+impl From<verifier::StoreError> for Problem {
+    fn from(error: verifier::StoreError) -> Self {
+        match error {
+            verifier::StoreError::NotFound { .. } => Problem::not_found(error),
+            verifier::StoreError::Conflict(_) => Problem::new(StatusCode::CONFLICT, error),
+            verifier::StoreError::Gone { .. } => Problem::new(StatusCode::GONE, error),
+            other => Problem::internal(other),
+        }
+    }
+}
+
+impl From<reference::StoreError> for Problem {
+    fn from(error: reference::StoreError) -> Self {
+        match error {
+            reference::StoreError::NotFound(_) => Problem::not_found(error),
+            reference::StoreError::Rollback { .. } => Problem::new(StatusCode::CONFLICT, error),
+            other => Problem::internal(other),
+        }
+    }
+}
