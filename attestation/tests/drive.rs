@@ -59,6 +59,7 @@ fn begun(place: &Place) -> Registration {
         bank: locus_attestation::digest::HashAlg::Sha256,
         boot_by_events: false,
         verifier_key: ports::VERIFIER_KEY.to_owned(),
+        keys: locus_attestation::protocol::registration::KeyTerms::default(),
     };
     Registration::begin("worker", "nowhere:1", terms, place.now())
 }

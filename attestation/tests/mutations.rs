@@ -23,7 +23,7 @@ use locus_attestation::ima::{BootAggregate, LogWriter, TEMPLATES};
 use locus_attestation::net::pki::agent_request;
 use locus_attestation::policy::WorkerPolicy;
 use locus_attestation::protocol::enrolment::Enrolment;
-use locus_attestation::protocol::registration::{Action, Event, Terms};
+use locus_attestation::protocol::registration::{Action, Event, KeyTerms, Terms};
 use locus_attestation::protocol::{
     Acknowledgement, Challenge, EvidenceRequest, Identity, Proof, Registration, WorkerRecord,
 };
@@ -93,6 +93,7 @@ fn scene() -> Scene {
         os: OS.to_owned(),
         tpm: tpm.properties().unwrap(),
         endorsement: tpm.endorsement(EkKind::EccP256).unwrap(),
+        others: Vec::new(),
         ak_public: ak.public.clone(),
         ak_name: ak.public_area().unwrap().name(),
         certificate_request,
@@ -105,6 +106,7 @@ fn begin() -> Registration {
         bank: HashAlg::Sha256,
         boot_by_events: false,
         verifier_key: "sha256:verifier".to_owned(),
+        keys: KeyTerms::default(),
     };
     Registration::begin("worker", "127.0.0.1:1", terms, NOW)
 }
@@ -235,6 +237,8 @@ fn an_acknowledgement() {
         ak_public: scene.identity.ak_public.clone(),
         ek_public: scene.identity.endorsement.public.clone(),
         ek_certificate: Vec::new(),
+        ek_others: Vec::new(),
+        ek_listed: false,
         tls_key: String::new(),
     };
     let proposed = Event::Proposed(Ok(Box::new(("certificate".to_owned(), record))));

@@ -22,6 +22,8 @@ fn worker(name: &str, number: u8) -> NewWorker {
         ak_public: vec![number; 40],
         ek_public: vec![number; 50],
         ek_certificate: vec![number; 60],
+        ek_others: Vec::new(),
+        ek_listed: false,
         tls_key: None,
         os: "debian-12".to_owned(),
         address: "127.0.0.1:9000".to_owned(),

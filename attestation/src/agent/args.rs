@@ -93,12 +93,11 @@ fn parse_ak(text: &str) -> Result<AkKind, String> {
 }
 
 fn parse_ek(text: &str) -> Result<EkKind, String> {
-    match text {
-        "rsa-2048" => Ok(EkKind::Rsa2048),
-        "ecc-p256" => Ok(EkKind::EccP256),
-        "ecc-p384" => Ok(EkKind::EccP384),
-        _ => Err("expected rsa-2048, ecc-p256 or ecc-p384".to_owned()),
-    }
+    let mut kinds = EkKind::ALL.into_iter();
+    kinds.find(|kind| kind.name() == text).ok_or_else(|| {
+        let names = EkKind::ALL.map(EkKind::name);
+        format!("expected one of {}", names.join(", "))
+    })
 }
 
 impl AgentArgs {

@@ -19,7 +19,7 @@ use crate::protocol::enrolment::{Enrolment, EnrolmentError};
 use crate::protocol::{Acknowledgement, Challenge, EvidenceRequest, Identity, Proof};
 use crate::tpm::device::quote;
 use crate::tpm::pcr::RESETTABLE;
-use crate::tpm::{AkKind, EkKind, Properties, Quote, Tpm, TpmError};
+use crate::tpm::{AkKind, EkKind, Endorsement, Properties, Quote, Tpm, TpmError};
 
 /// Why a request is refused.
 #[derive(Debug, thiserror::Error)]
@@ -153,12 +153,14 @@ impl Agent {
             }
         };
         let public = keys.ak.public_area()?;
+        let others = other_endorsements(&mut *tpm, &properties, keys.ak.parent)?;
         let identity = Identity {
             worker: keys.worker,
             name: setup.name.clone(),
             os: setup.os,
             tpm: properties,
             endorsement: tpm.endorsement(keys.ak.parent)?,
+            others,
             ak_public: keys.ak.public.clone(),
             ak_name: public.name(),
             certificate_request: request_with(&setup.name, &keys.tls_key)?,
@@ -334,6 +336,29 @@ fn check_request(request: &EvidenceRequest, worker: Uuid) -> Result<(), Refusal>
         ));
     }
     Ok(())
+}
+
+/// Every other endorsement key of the TPM that has a certificate: one TPM is one worker.
+fn other_endorsements(
+    tpm: &mut dyn Tpm,
+    properties: &Properties,
+    parent: EkKind,
+) -> Result<Vec<Endorsement>, TpmError> {
+    let mut found = Vec::new();
+    for kind in properties.endorsement_kinds.iter().copied() {
+        if kind == parent {
+            continue;
+        }
+        match tpm.endorsement(kind) {
+            Ok(endorsement) => found.push(endorsement),
+            // A certificate for a key that the TPM cannot make: there is nothing to show.
+            Err(error @ (TpmError::Unsupported(_) | TpmError::NoCertificate(_))) => {
+                tracing::warn!(kind = kind.name(), %error, "an endorsement key is left out");
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(found)
 }
 
 fn warn_of_software(properties: &Properties) {

@@ -146,6 +146,8 @@ fn record_of(worker: Worker) -> WorkerRecord {
         ak_public: worker.with.ak_public,
         ek_public: worker.with.ek_public,
         ek_certificate: worker.with.ek_certificate,
+        ek_others: worker.with.ek_others,
+        ek_listed: false,
         address: worker.with.address,
         tls_key: worker.with.tls_key.unwrap_or_default(),
     }

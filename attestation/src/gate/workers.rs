@@ -23,7 +23,7 @@ use crate::protocol::drive::{Registering, RegistrationStep, Removing, complete};
 use crate::protocol::port::{Admissions as _, AgentPlace, Fault, Issuer, Registrations as _};
 use crate::protocol::registration::{ProvenWorker, Terms};
 use crate::protocol::{Effect, Registration, Removal, WorkerRecord};
-use crate::tpm::Public;
+use crate::tpm::{Endorsement, Public};
 
 /// What a worker handler is made of.
 pub struct WorkerHandlerParts {
@@ -176,6 +176,7 @@ impl WorkerHandler {
             bank: policy.bank(),
             boot_by_events: policy.boot.is_some(),
             verifier_key: self.parts.verifier.key().await?,
+            keys: self.parts.policy.key_terms(&joined.name),
         };
         let now = self.parts.clock.now();
         let mut registration = Registration::begin(&joined.name, &joined.address, terms, now);
@@ -315,8 +316,18 @@ impl Issuer for WorkerHandler {
             ak_public: identity.ak_public.clone(),
             ek_public: identity.endorsement.public.clone(),
             ek_certificate: identity.endorsement.certificate.clone(),
+            ek_others: identity.others.iter().map(without_chain).collect(),
+            ek_listed: worker.listed,
             tls_key: request_key(&identity.certificate_request).map_err(problem)?,
         };
         Ok((certificate, record))
+    }
+}
+
+/// What is kept of an endorsement key: the chain is the manufacturer's business.
+fn without_chain(endorsement: &Endorsement) -> Endorsement {
+    Endorsement {
+        chain: Vec::new(),
+        ..endorsement.clone()
     }
 }

@@ -16,6 +16,7 @@
 
 mod boot;
 mod errors;
+mod keys;
 mod paths;
 mod read;
 mod settings;
@@ -23,6 +24,7 @@ mod table;
 mod units;
 
 pub use errors::PolicyErrors;
+pub use keys::{EndorsementPolicy, KeyLists};
 pub use paths::Patterns;
 pub use read::parse;
 pub use settings::{Buffers, GraceTimes, Group, Limits, Mode, PolicySet, WorkerPolicy};

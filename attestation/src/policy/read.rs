@@ -6,6 +6,7 @@ use toml::de::DeTable;
 
 use super::boot::boot;
 use super::errors::{Finding, PolicyErrors};
+use super::keys;
 use super::paths::Patterns;
 use super::settings::{Buffers, Group, Mode, PolicySet, WorkerPolicy};
 use super::table::{Findings, Table, Value};
@@ -47,6 +48,12 @@ fn policies(mut table: Table<'_>, findings: &mut Findings) -> PolicySet {
         let defaults = set.defaults.clone();
         let groups = findings.list(value, |findings, value| group(value, &defaults, findings));
         set.groups = groups.unwrap_or_default();
+    }
+    if let Some(value) = table.take("endorsement-keys") {
+        keys::listed(value, &mut set.keys, findings);
+    }
+    if let Some(value) = table.take("deny") {
+        keys::denied(value, &mut set.keys, findings);
     }
     table.finish(findings);
     set
@@ -140,6 +147,9 @@ fn settings(table: &mut Table<'_>, policy: &mut WorkerPolicy, findings: &mut Fin
     }
     if let Some(value) = table.take("limits") {
         limits(value, policy, findings);
+    }
+    if let Some(value) = table.take("endorsement") {
+        keys::endorsement(value, policy, findings);
     }
 }
 

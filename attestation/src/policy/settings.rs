@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use super::keys::{EndorsementPolicy, KeyLists};
 use super::paths::Patterns;
 use crate::boot::BootPolicy;
 use crate::digest::{Digest, HashAlg};
@@ -15,6 +16,8 @@ pub struct PolicySet {
     pub defaults: WorkerPolicy,
     /// The groups, in the order of the file.
     pub groups: Vec<Group>,
+    /// Whose keys are known, and which are refused.
+    pub keys: KeyLists,
 }
 
 /// Some workers and what holds for them.
@@ -87,6 +90,8 @@ pub struct WorkerPolicy {
     pub grace: GraceTimes,
     /// How much a worker may send.
     pub limits: Limits,
+    /// Which endorsement keys it has to show.
+    pub endorsement: EndorsementPolicy,
 }
 
 impl Default for WorkerPolicy {
@@ -106,6 +111,7 @@ impl Default for WorkerPolicy {
             buffers: Buffers::default(),
             grace: GraceTimes::default(),
             limits: Limits::default(),
+            endorsement: EndorsementPolicy::default(),
         }
     }
 }

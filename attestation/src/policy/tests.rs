@@ -228,3 +228,67 @@ variabel = "db"
         );
     }
 }
+
+#[test]
+fn keys_are_listed_for_one_worker_each() {
+    let (one, two, three) = ("11".repeat(32), "22".repeat(32), "33".repeat(32));
+    let text = format!(
+        r#"
+deny = ["sha256:{three}"]
+
+[defaults]
+endorsement = {{ require = ["rsa-2048"] }}
+
+[endorsement-keys]
+worker-1 = ["sha256:{one}"]
+"worker.two" = ["sha256:{two}"]
+
+[[group]]
+name = "edge"
+workers = ["edge-*"]
+endorsement = {{ unlisted = "refuse" }}
+"#
+    );
+    let set = parse("policy.toml", &text).unwrap();
+    let terms = set.key_terms("worker-1");
+    assert_eq!(terms.required, [crate::tpm::EkKind::Rsa2048]);
+    assert_eq!(terms.listed.unwrap()[0].to_hex(), one);
+    assert_eq!(terms.of_others.len(), 1);
+    assert_eq!(terms.of_others[0].0, "worker.two");
+    assert_eq!(terms.denied[0].to_hex(), three);
+    assert!(!terms.only_listed);
+    let edge = set.key_terms("edge-7");
+    assert!(edge.only_listed && edge.listed.is_none());
+    assert_eq!(edge.required.len(), 1, "the defaults hold for groups, too");
+
+    let text = format!(
+        r#"
+deny = ["sha1:{}", "x"]
+[endorsement-keys]
+a = ["sha256:{one}", "sha256:{one}"]
+b = ["sha256:{one}"]
+c = []
+[defaults]
+endorsement = {{ require = ["rsa-1024"], unlisted = "maybe", all = true }}
+"#,
+        "44".repeat(20)
+    );
+    let errors = parse("policy.toml", &text).unwrap_err();
+    let found: Vec<&str> = errors
+        .iter()
+        .map(|finding| finding.message.as_str())
+        .collect();
+    let listed = format!("`sha256:{one}` is listed for worker `a` already");
+    assert_eq!(
+        found,
+        [
+            "expected a SHA-256 digest",
+            "`x` is not a digest",
+            listed.as_str(),
+            "the list is empty",
+            "`rsa-1024` is not one of `rsa-2048`, `ecc-p256`, `ecc-p384`, `rsa-3072`, `ecc-p521`",
+            "`maybe` is not one of `accept`, `refuse`",
+            "unknown key `all`",
+        ]
+    );
+}

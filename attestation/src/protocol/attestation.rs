@@ -10,6 +10,7 @@ use super::Effect;
 use super::message::EvidenceRequest;
 use crate::boot::{EventLogError, Unaccepted, Unexplained};
 use crate::clock::Timestamp;
+use crate::digest::Digest;
 use crate::evidence::{EvidenceError, Nonce, NonceError};
 use crate::ima::{Cursor, PodUid, ReplayError, ResumeError};
 use crate::reference::Mismatch;
@@ -42,6 +43,9 @@ pub enum AttestationError {
         /// Since when and why.
         reason: String,
     },
+    /// The policy refuses a key or certificate of the worker.
+    #[error("the policy denies `{0}`")]
+    Denied(Digest),
     /// The evidence does not answer the request.
     #[error(transparent)]
     Evidence(#[from] EvidenceError),
@@ -178,6 +182,7 @@ impl AttestationError {
             | AttestationError::Stale
             | AttestationError::OutOfTurn(_) => Effect::Inconclusive,
             AttestationError::WorkerNotTrusted { .. }
+            | AttestationError::Denied(_)
             | AttestationError::Evidence(_)
             | AttestationError::Claim(_)
             | AttestationError::Quote(_)

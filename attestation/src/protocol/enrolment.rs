@@ -9,7 +9,7 @@ use uuid::Uuid;
 use zeroize::Zeroizing;
 
 use super::message::{
-    Acknowledgement, Challenge, Identity, NONCE_SIZE, Proof, Transcript, same_mac,
+    Acknowledgement, Challenge, Identity, NONCE_SIZE, Proof, Transcript, same_mac, whole_secret,
 };
 use crate::clock::Timestamp;
 use crate::digest::HashAlg;
@@ -32,6 +32,14 @@ pub enum EnrolmentError {
     /// The TPM refused.
     #[error(transparent)]
     Tpm(#[from] TpmError),
+    /// The challenge is not about the keys that were shown.
+    #[error("the challenge has parts for {found} endorsement keys, but {shown} were shown")]
+    Parts {
+        /// In the challenge.
+        found: usize,
+        /// In the identity.
+        shown: usize,
+    },
     /// There is no challenge to acknowledge.
     #[error("no challenge waits for this acknowledgement")]
     NotPending,
@@ -100,7 +108,7 @@ impl Enrolment {
         if !strong.into_iter().any(boot) {
             return Err(EnrolmentError::Selection);
         }
-        let secret = tpm.activate_credential(ak, &challenge.credential)?;
+        let secret = recover(tpm, ak, identity, challenge)?;
         let transcript = Transcript::of(identity, challenge.session, &challenge.nonce);
         let mac = transcript.proof_mac(&secret);
         let quote = quote(tpm, ak, &transcript.quote_nonce(), &challenge.selection)?;
@@ -168,4 +176,25 @@ impl Enrolment {
         registered.certificate = certificate;
         Some(registered.clone())
     }
+}
+
+/// The secret of a challenge: every endorsement key that was shown has a part in it.
+fn recover(
+    tpm: &mut dyn Tpm,
+    ak: &AkBlob,
+    identity: &Identity,
+    challenge: &Challenge,
+) -> Result<Zeroizing<Vec<u8>>, EnrolmentError> {
+    if challenge.others.len() != identity.others.len() {
+        return Err(EnrolmentError::Parts {
+            found: challenge.others.len() + 1,
+            shown: identity.others.len() + 1,
+        });
+    }
+    let mut parts = vec![tpm.activate_credential(ak, ak.parent, &challenge.credential)?];
+    for (endorsement, credential) in identity.others.iter().zip(&challenge.others) {
+        parts.push(tpm.activate_credential(ak, endorsement.kind, credential)?);
+    }
+    let parts: Vec<&[u8]> = parts.iter().map(|part| part.as_slice()).collect();
+    Ok(Zeroizing::new(whole_secret(&parts)))
 }

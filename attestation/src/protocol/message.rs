@@ -30,6 +30,9 @@ pub struct Identity {
     pub tpm: Properties,
     /// The endorsement key and its certificates.
     pub endorsement: Endorsement,
+    /// The other endorsement keys of its TPM: each is challenged as well, so that no two workers share one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub others: Vec<Endorsement>,
     /// The attestation key's public area (`TPMT_PUBLIC`).
     #[serde(with = "crate::tpm::base64_bytes")]
     #[schemars(with = "crate::tpm::Base64")]
@@ -52,6 +55,9 @@ pub struct Challenge {
     pub session: Uuid,
     /// The secret, for the eyes of the TPM.
     pub credential: Credential,
+    /// Further parts of the secret, one for each other endorsement key, in their order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub others: Vec<Credential>,
     /// What the quote has to answer; apart from the secret, which no quote may show.
     #[serde(with = "crate::tpm::base64_bytes")]
     #[schemars(with = "crate::tpm::Base64")]
@@ -186,6 +192,14 @@ impl Transcript {
         ];
         let all = digest_of("locus acknowledgement v1", &parts);
         mac(secret, b"acknowledge", &all)
+    }
+}
+
+/// The secret that a TPM proves to know: its parts, one for each endorsement key, in their order.
+pub fn whole_secret(parts: &[&[u8]]) -> Vec<u8> {
+    match parts {
+        [only] => only.to_vec(),
+        parts => digest_of("locus registration secrets v1", parts),
     }
 }
 

@@ -4,6 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use crate::tpm::Endorsement;
+
 /// A registered worker, as the registrar keeps it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -28,6 +30,12 @@ pub struct WorkerRecord {
     #[serde(with = "crate::tpm::base64_bytes")]
     #[schemars(with = "crate::tpm::Base64")]
     pub ek_certificate: Vec<u8>,
+    /// The other endorsement keys of its TPM, with their certificates.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ek_others: Vec<Endorsement>,
+    /// Whether the operator's policy lists its keys: then its certificates are not compared with others'.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ek_listed: bool,
     /// The digest of the public key of its TLS certificates.
     pub tls_key: String,
 }

@@ -51,7 +51,10 @@ pub struct AddRevocationList {
 pub fn status_of(error: &RegistrarError) -> u16 {
     match error {
         RegistrarError::NotFound { .. } => 404,
-        RegistrarError::Exists { .. } | RegistrarError::Unsettled { .. } => 409,
+        RegistrarError::Exists { .. }
+        | RegistrarError::SameTpm { .. }
+        | RegistrarError::SameSubject { .. }
+        | RegistrarError::Unsettled { .. } => 409,
         RegistrarError::Key
         | RegistrarError::Certificate(_)
         | RegistrarError::Revocation(_)

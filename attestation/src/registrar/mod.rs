@@ -8,6 +8,7 @@ mod certificate;
 mod chain;
 mod constraints;
 pub mod database;
+mod endorsement;
 mod manufacturers;
 mod record;
 mod revocation;

@@ -11,6 +11,7 @@ use super::database::DatabaseError;
 use super::revocation::RevocationError;
 use crate::clock::Timestamp;
 use crate::evidence::jws::public_key_from_pem;
+use crate::tpm::Endorsement;
 
 /// Why the registrar could not do it.
 #[derive(Debug, thiserror::Error)]
@@ -31,6 +32,24 @@ pub enum RegistrarError {
     Exists {
         /// Of which kind.
         kind: &'static str,
+    },
+    /// A TPM that is a worker already.
+    #[error("this TPM is registered already, as worker `{worker}`: one TPM is one worker")]
+    SameTpm {
+        /// Which.
+        worker: String,
+    },
+    /// Two workers whose certificates speak of one TPM, and which show different keys of it.
+    #[error(
+        "the endorsement certificates of this worker and of worker `{worker}` are for one TPM (`{subject}`), \
+         by different keys of it: one TPM is one worker. If they are two TPMs, list their endorsement \
+         keys in the policy"
+    )]
+    SameSubject {
+        /// Which.
+        worker: String,
+        /// How the certificates call the TPM.
+        subject: String,
     },
     /// The worker is on its way in or out.
     #[error("worker `{name}` is being {what}; try again in a moment")]
@@ -111,6 +130,12 @@ pub struct NewWorker {
     /// Its EK certificate, DER without padding.
     #[serde(with = "crate::evidence::base64url::bytes")]
     pub ek_certificate: Vec<u8>,
+    /// The other endorsement keys of its TPM, with their certificates.
+    #[serde(default)]
+    pub ek_others: Vec<Endorsement>,
+    /// Whether the operator's policy lists its keys; not kept.
+    #[serde(skip)]
+    pub ek_listed: bool,
     /// The digest of the key of its TLS certificate, once there is one.
     pub tls_key: Option<String>,
     /// The operating system it booted.

@@ -7,6 +7,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row, Transaction, params};
 use uuid::Uuid;
 
 use super::database::{self, DatabaseError};
+use super::endorsement;
 use super::record::{NewWorker, RegistrarError, Tenant, Worker};
 use crate::clock::Timestamp;
 use crate::evidence::jws::{key_id, public_key_from_pem, public_key_to_pem};
@@ -50,6 +51,7 @@ const MIGRATIONS: &[&str] = &[
     ) STRICT;
 ",
     super::transitions::MIGRATION,
+    super::endorsement::MIGRATION,
 ];
 
 /// The registrar.
@@ -60,8 +62,10 @@ pub struct Registrar {
 impl Registrar {
     /// Opens or creates the registrar's database.
     pub fn open(path: &Path) -> Result<Self, RegistrarError> {
+        let mut connection = database::open(path, APPLICATION, MIGRATIONS)?;
+        endorsement::complete(&mut connection)?;
         Ok(Registrar {
-            connection: Mutex::new(database::open(path, APPLICATION, MIGRATIONS)?),
+            connection: Mutex::new(connection),
         })
     }
 
@@ -253,7 +257,7 @@ impl std::fmt::Debug for Registrar {
 }
 
 const WORKER: &str =
-    "id, name, ak_public, ek_public, ek_certificate, tls_key, os, address, registered";
+    "id, name, ak_public, ek_public, ek_certificate, tls_key, os, address, registered, ek_others";
 
 /// Puts a worker in the place of the one it was, if nobody else has its name, its identifier or its TPM.
 pub(super) fn put_worker(
@@ -272,13 +276,14 @@ pub(super) fn put_worker(
     if others > 0 {
         return Err(RegistrarError::Exists { kind: "worker" });
     }
+    endorsement::check(transaction, id, with, Vec::new())?;
     if same > 0 {
         transaction.execute("DELETE FROM worker WHERE id = ?1", [id.to_string()])?;
     }
     transaction.execute(
         "INSERT INTO worker
-         (id, name, ak_public, ek_public, ek_certificate, tls_key, os, address, registered)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+         (id, name, ak_public, ek_public, ek_certificate, tls_key, os, address, registered, ek_others)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
         params![
             id.to_string(),
             with.name,
@@ -288,10 +293,12 @@ pub(super) fn put_worker(
             with.tls_key,
             with.os,
             with.address,
-            now.millis()
+            now.millis(),
+            serde_json::to_string(&with.ek_others)
+                .map_err(|_| RegistrarError::Unreadable("endorsement key"))?
         ],
     )?;
-    Ok(())
+    endorsement::store(transaction, id, with)
 }
 
 pub(super) fn found(kind: &'static str, name: &str, rows: usize) -> Result<(), RegistrarError> {
@@ -336,7 +343,8 @@ fn tenant_from(row: &Row<'_>) -> rusqlite::Result<Result<Tenant, ()>> {
 
 fn worker_from(row: &Row<'_>) -> rusqlite::Result<Result<Worker, ()>> {
     let id: String = row.get(0)?;
-    let Ok(id) = id.parse() else {
+    let others: String = row.get(9)?;
+    let (Ok(id), Ok(ek_others)) = (id.parse(), serde_json::from_str(&others)) else {
         return Ok(Err(()));
     };
     Ok(Ok(Worker {
@@ -347,6 +355,8 @@ fn worker_from(row: &Row<'_>) -> rusqlite::Result<Result<Worker, ()>> {
             ak_public: row.get(2)?,
             ek_public: row.get(3)?,
             ek_certificate: row.get(4)?,
+            ek_others,
+            ek_listed: false,
             tls_key: row.get(5)?,
             os: row.get(6)?,
             address: row.get(7)?,

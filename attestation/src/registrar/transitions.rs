@@ -7,6 +7,7 @@
 use rusqlite::{OptionalExtension as _, Transaction, params};
 use uuid::Uuid;
 
+use super::endorsement::{self, Owned};
 use super::record::{NewWorker, RegistrarError};
 use super::store::{Registrar, found, put_worker};
 use crate::clock::Timestamp;
@@ -46,20 +47,15 @@ impl Registrar {
             serde_json::to_string(worker).map_err(|_| RegistrarError::Unreadable("worker"))?;
         self.change("worker", |transaction| {
             unsettled(transaction, registration, &worker.name)?;
-            let rivals: i64 = transaction.query_row(
-                "SELECT count(*) FROM proposal WHERE name <> ?1 AND (worker = ?2 OR ek_public = ?3)
-                 AND (accepted <> 0 OR since > ?4)",
-                params![
-                    worker.name,
-                    worker.id.to_string(),
-                    worker.ek_public,
-                    now.plus_millis(-PROPOSAL_MILLIS).millis()
-                ],
-                |row| row.get(0),
-            )?;
-            if rivals > 0 {
+            let rivals = rivals(transaction, &worker.name, now)?;
+            if rivals.iter().any(|rival| rival.id == worker.id) {
                 return Err(RegistrarError::Exists { kind: "worker" });
             }
+            let mut taken = Vec::new();
+            for rival in &rivals {
+                taken.extend(Owned::all_of(&rival.name, &new_worker(rival)));
+            }
+            endorsement::check(transaction, worker.id, &new_worker(worker), taken)?;
             // Whether it could be registered: tried, and taken back.
             transaction.execute_batch("SAVEPOINT tried")?;
             put_worker(transaction, worker.id, &new_worker(worker), now)?;
@@ -209,6 +205,25 @@ fn unsettled(
     })
 }
 
+/// The workers that others propose at this moment.
+fn rivals(
+    transaction: &Transaction<'_>,
+    name: &str,
+    now: Timestamp,
+) -> Result<Vec<WorkerRecord>, RegistrarError> {
+    let mut statement = transaction.prepare(
+        "SELECT record FROM proposal WHERE name <> ?1 AND (accepted <> 0 OR since > ?2)",
+    )?;
+    let since = now.plus_millis(-PROPOSAL_MILLIS).millis();
+    let records: Vec<String> = statement
+        .query_map(params![name, since], |row| row.get(0))?
+        .collect::<Result<_, _>>()?;
+    let read = |record: String| {
+        serde_json::from_str(&record).map_err(|_| RegistrarError::Unreadable("worker"))
+    };
+    records.into_iter().map(read).collect()
+}
+
 fn confirmed(transaction: &Transaction<'_>, registration: &str) -> Result<(), RegistrarError> {
     let known: i64 = transaction.query_row(
         "SELECT count(*) FROM worker WHERE registration = ?1",
@@ -228,6 +243,8 @@ fn new_worker(record: &WorkerRecord) -> NewWorker {
         ak_public: record.ak_public.clone(),
         ek_public: record.ek_public.clone(),
         ek_certificate: record.ek_certificate.clone(),
+        ek_others: record.ek_others.clone(),
+        ek_listed: record.ek_listed,
         tls_key: Some(record.tls_key.clone()),
         os: record.os.clone(),
         address: record.address.clone(),

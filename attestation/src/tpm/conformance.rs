@@ -151,7 +151,7 @@ fn check_credential(
     };
     let credential = make(&public.name())?;
     let opened = expect(
-        tpm.activate_credential(ak, &credential),
+        tpm.activate_credential(ak, ak.parent, &credential),
         "the TPM recovers the secret of a credential",
     )?;
     require(
@@ -164,7 +164,7 @@ fn check_credential(
         *last ^= 1;
     }
     let foreign = make(&other)?;
-    let refused = tpm.activate_credential(ak, &foreign);
+    let refused = tpm.activate_credential(ak, ak.parent, &foreign);
     require(
         refused == Err(TpmError::Credential),
         "a credential for another attestation key is refused as such",
@@ -174,7 +174,7 @@ fn check_credential(
     if let Some(last) = damaged.id_object.last_mut() {
         *last ^= 1;
     }
-    let refused = tpm.activate_credential(ak, &damaged);
+    let refused = tpm.activate_credential(ak, ak.parent, &damaged);
     require(
         refused == Err(TpmError::Credential),
         "a damaged credential is refused as such",
@@ -326,9 +326,10 @@ mod tests {
         fn activate_credential(
             &mut self,
             ak: &AkBlob,
+            endorsement: EkKind,
             credential: &crate::tpm::Credential,
         ) -> Result<zeroize::Zeroizing<Vec<u8>>, TpmError> {
-            self.0.activate_credential(ak, credential)
+            self.0.activate_credential(ak, endorsement, credential)
         }
         fn sign_quote(
             &mut self,

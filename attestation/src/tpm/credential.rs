@@ -140,6 +140,14 @@ fn share_ecc<R: CryptoRng + ?Sized>(
             let public = mine.public_key().to_sec1_bytes();
             (Zeroizing::new(z.raw_secret_bytes().to_vec()), public)
         }
+        Curve::P521 => {
+            let peer = p521::PublicKey::from_sec1_bytes(&point);
+            let peer = peer.map_err(|_| CredentialError::InvalidKey)?;
+            let mine = p521::ecdh::EphemeralSecret::generate_from_rng(rng);
+            let z = mine.diffie_hellman(&peer);
+            let public = mine.public_key().to_sec1_bytes();
+            (Zeroizing::new(z.raw_secret_bytes().to_vec()), public)
+        }
     };
     let coordinates = ephemeral.get(1..).unwrap_or_default();
     let (ex, ey) = coordinates

@@ -8,36 +8,11 @@ use super::attest::QuoteAttest;
 use super::pcr::{PcrSelection, PcrValues};
 use super::public::Public;
 use super::quote::{Quote, digest_hash};
+pub use super::template::EkKind;
 use super::wire::StructureError;
 
 /// How often a quote is repeated when the registers changed between quote and read.
 pub const QUOTE_ATTEMPTS: u32 = 5;
-
-/// An endorsement key template of the TCG's profile.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum EkKind {
-    /// RSA 2048 with SHA-256 (L-1).
-    Rsa2048,
-    /// ECC P-256 with SHA-256 (L-2).
-    EccP256,
-    /// ECC P-384 with SHA-384 (H-3), whose policy is a disjunction.
-    EccP384,
-}
-
-impl EkKind {
-    /// Every template, in the order of preference.
-    pub const ALL: [EkKind; 3] = [EkKind::Rsa2048, EkKind::EccP256, EkKind::EccP384];
-
-    /// Where the manufacturer stores the key's certificate.
-    pub const fn certificate_index(self) -> u32 {
-        match self {
-            EkKind::Rsa2048 => 0x01c0_0002,
-            EkKind::EccP256 => 0x01c0_000a,
-            EkKind::EccP384 => 0x01c0_0016,
-        }
-    }
-}
 
 /// What kind of attestation key to make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -170,10 +145,12 @@ pub trait Tpm: Send {
     /// Makes an attestation key below an endorsement key.
     fn create_ak(&mut self, parent: EkKind, kind: AkKind) -> Result<AkBlob, TpmError>;
 
-    /// Recovers the secret of a credential.
+    /// Recovers the secret of a credential that was made for an endorsement key, which need not be the
+    /// attestation key's parent: that both are in one TPM is what the secret proves.
     fn activate_credential(
         &mut self,
         ak: &AkBlob,
+        endorsement: EkKind,
         credential: &Credential,
     ) -> Result<Zeroizing<Vec<u8>>, TpmError>;
 

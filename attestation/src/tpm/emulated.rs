@@ -25,11 +25,6 @@ use super::signature::{Signature, SignatureScheme, SignatureValue};
 use super::wire::Reader;
 use crate::digest::{Digest, HashAlg};
 
-/// The digest of the policy `PolicySecret(endorsement)` that every low-range endorsement key has.
-const POLICY_A: [u8; 32] = [
-    0x83, 0x71, 0x97, 0x67, 0x44, 0x84, 0xb3, 0xf8, 0x1a, 0x90, 0xcc, 0x8d, 0x46, 0xa5, 0xd7, 0x24,
-    0xfd, 0x52, 0xd7, 0x6e, 0x06, 0x52, 0x0b, 0x64, 0xf2, 0xa1, 0xda, 0x1b, 0x33, 0x14, 0x69, 0xaa,
-];
 const BANKS: [HashAlg; 2] = [HashAlg::Sha1, HashAlg::Sha256];
 const AES_BITS: u16 = 128;
 
@@ -149,7 +144,7 @@ impl EmulatedTpm {
                     | Attributes::RESTRICTED
                     | Attributes::DECRYPT,
             ),
-            auth_policy: POLICY_A.to_vec(),
+            auth_policy: EkKind::EccP256.policy(),
             symmetric: Some(AES_BITS),
             scheme: None,
             key: point(&self.endorsement.public_key())?,
@@ -276,9 +271,11 @@ impl Tpm for EmulatedTpm {
     fn activate_credential(
         &mut self,
         ak: &AkBlob,
+        endorsement: EkKind,
         credential: &Credential,
     ) -> Result<Zeroizing<Vec<u8>>, TpmError> {
         self.ready()?;
+        only_p256(endorsement)?;
         let (public, _) = self.open_ak(ak)?;
         let wrong = |_| TpmError::Credential;
         let mut reader = Reader::new("the ephemeral point", &credential.encrypted_seed);

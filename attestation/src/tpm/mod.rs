@@ -21,8 +21,11 @@ pub mod quote;
 #[cfg(feature = "testing")]
 pub mod recorded;
 pub mod signature;
+#[cfg(feature = "gate")]
+mod spki;
 #[cfg(test)]
 mod structure_tests;
+mod template;
 mod wire;
 
 pub use attest::{ClockInfo, QuoteAttest};

@@ -53,6 +53,8 @@ pub enum Curve {
     P256,
     /// NIST P-384.
     P384,
+    /// NIST P-521.
+    P521,
 }
 
 impl Curve {
@@ -60,6 +62,7 @@ impl Curve {
         match self {
             Curve::P256 => 0x0003,
             Curve::P384 => 0x0004,
+            Curve::P521 => 0x0005,
         }
     }
 
@@ -68,6 +71,7 @@ impl Curve {
         match self {
             Curve::P256 => 256,
             Curve::P384 => 384,
+            Curve::P521 => 521,
         }
     }
 
@@ -76,6 +80,7 @@ impl Curve {
         match self {
             Curve::P256 => 32,
             Curve::P384 => 48,
+            Curve::P521 => 66,
         }
     }
 }
@@ -414,10 +419,10 @@ fn read_rsa(reader: &mut Reader<'_>) -> Result<PublicKey, StructureError> {
 
 fn read_ecc(reader: &mut Reader<'_>) -> Result<PublicKey, StructureError> {
     let id = reader.u16("curve")?;
-    let curve = [Curve::P256, Curve::P384]
+    let curve = [Curve::P256, Curve::P384, Curve::P521]
         .into_iter()
         .find(|curve| curve.tpm_id() == id)
-        .ok_or_else(|| reader.value("curve", format_args!("{id:#06x}"), "P-256 or P-384"))?;
+        .ok_or_else(|| reader.value("curve", format_args!("{id:#06x}"), "P-256, P-384 or P-521"))?;
     let kdf = reader.u16("key derivation")?;
     if kdf != NULL {
         return Err(reader.value("key derivation", format_args!("{kdf:#06x}"), "none"));

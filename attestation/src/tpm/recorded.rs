@@ -19,7 +19,7 @@ enum Question {
     Properties,
     Endorsement(EkKind),
     CreateAk(EkKind, AkKind),
-    Activate(AkBlob, Credential),
+    Activate(AkBlob, EkKind, Credential),
     Quote(AkBlob, String, PcrSelection),
     Read(PcrSelection),
     Extend(u8, Vec<Digest>),
@@ -145,11 +145,12 @@ impl<T: Tpm> Tpm for Recorder<T> {
     fn activate_credential(
         &mut self,
         ak: &AkBlob,
+        endorsement: EkKind,
         credential: &Credential,
     ) -> Result<Zeroizing<Vec<u8>>, TpmError> {
-        let question = Question::Activate(ak.clone(), credential.clone());
+        let question = Question::Activate(ak.clone(), endorsement, credential.clone());
         let secret = self.ask(question, |tpm| {
-            tpm.activate_credential(ak, credential)
+            tpm.activate_credential(ak, endorsement, credential)
                 .map(|secret| secret.to_vec())
         })?;
         Ok(Zeroizing::new(secret))
@@ -195,10 +196,15 @@ impl Tpm for RecordedTpm {
     fn activate_credential(
         &mut self,
         ak: &AkBlob,
+        endorsement: EkKind,
         credential: &Credential,
     ) -> Result<Zeroizing<Vec<u8>>, TpmError> {
-        self.answer(&Question::Activate(ak.clone(), credential.clone()))
-            .map(Zeroizing::new)
+        self.answer(&Question::Activate(
+            ak.clone(),
+            endorsement,
+            credential.clone(),
+        ))
+        .map(Zeroizing::new)
     }
 
     fn sign_quote(

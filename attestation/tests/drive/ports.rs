@@ -337,6 +337,8 @@ impl Registrations for Process {
             ak_public: worker.with.ak_public,
             ek_public: worker.with.ek_public,
             ek_certificate: worker.with.ek_certificate,
+            ek_others: worker.with.ek_others,
+            ek_listed: false,
             tls_key: String::new(),
         })
     }
@@ -375,6 +377,8 @@ impl Issuer for Process {
             ak_public: identity.ak_public.clone(),
             ek_public: identity.endorsement.public.clone(),
             ek_certificate: identity.endorsement.certificate.clone(),
+            ek_others: identity.others.clone(),
+            ek_listed: worker.listed,
             tls_key: String::new(),
         };
         Ok(("certificate".to_owned(), record))

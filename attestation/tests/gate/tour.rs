@@ -329,6 +329,14 @@ async fn all_json_is_as_it_is_described() {
     let challenge = Challenge {
         session: Uuid::new_v4(),
         credential: make_credential(&endorsement, &shown.ak_name, &[7; 32], random).unwrap(),
+        others: shown
+            .others
+            .iter()
+            .map(|other| {
+                let key = Public::parse(&other.public).unwrap();
+                make_credential(&key, &shown.ak_name, &[7; 32], random).unwrap()
+            })
+            .collect(),
         nonce: vec![8; 32],
         selection: PcrSelection::of(HashAlg::Sha256, BOOT_PCRS),
     };

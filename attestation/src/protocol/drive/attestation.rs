@@ -60,6 +60,7 @@ impl<S: TrustStore, A: Agents, V: Values, R: Registrations> Attesting<'_, S, A, 
         let pods = self.store.pods(name).await.map_err(store)?;
         let pod = pods.iter().find(|known| Some(known.pod.uid) == asked);
         let policies = self.store.policies().await.map_err(store)?;
+        self.refuse_denied(&status, &policies).await?;
         let policy = policies.of(name);
         let pod = pod.map(|known| &known.pod);
         let request = EvidenceRequest {
@@ -76,6 +77,33 @@ impl<S: TrustStore, A: Agents, V: Values, R: Registrations> Attesting<'_, S, A, 
                 .collect(),
         };
         Ok(Attestation::begin(subjects, request, self.clock.now()))
+    }
+
+    /// A worker with a key or certificate that the policy denies is untrusted from now on.
+    async fn refuse_denied(
+        &self,
+        status: &WorkerStatus,
+        policies: &PolicySet,
+    ) -> Result<(), AttestationError> {
+        if policies.keys.denied.is_empty() {
+            return Ok(());
+        }
+        let record = self.registrar.worker(&status.name).await.map_err(store)?;
+        let Some(denied) = policies.keys.denies(&record) else {
+            return Ok(());
+        };
+        let error = AttestationError::Denied(denied);
+        let (reason, now) = (error.to_string(), self.clock.now());
+        let recorded = self
+            .store
+            .distrust(status.id, status.generation, &reason, now);
+        match recorded.await.map_err(store)? {
+            true => Err(error),
+            false => Err(AttestationError::Changed(format!(
+                "worker `{}`",
+                status.name
+            ))),
+        }
     }
 
     /// Goes on until it is over.

@@ -83,8 +83,12 @@ impl<A: Agents, R: Registrations, V: Admissions, W: Values, I: Issuer>
                 Ok(identity) => Event::Identity(Box::new(identity)),
                 Err(fault) => failed(fault),
             },
-            Action::CheckEndorsement(endorsement) => {
-                let judged = self.registrar.check_endorsement(&endorsement).await;
+            Action::CheckEndorsement(endorsements) => {
+                let mut judged = Ok(());
+                for endorsement in &endorsements {
+                    let found = self.registrar.check_endorsement(endorsement).await;
+                    judged = judged.and(found);
+                }
                 Event::Endorsement(judged.map_err(|fault| fault.detail))
             }
             Action::SendChallenge(challenge) => {

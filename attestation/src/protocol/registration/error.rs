@@ -1,6 +1,7 @@
 //! Why a worker is refused.
 
 use super::STEP_MILLIS;
+use crate::digest::Digest;
 use crate::protocol::Effect;
 use crate::tpm::{AttestationKeyError, CredentialError, QuoteError, StructureError};
 
@@ -43,6 +44,32 @@ pub enum RegistrationError {
     /// The key is not an attestation key.
     #[error(transparent)]
     NotAttestationKey(#[from] AttestationKeyError),
+    /// An endorsement key is not one of the kind that it is called.
+    #[error("an endorsement key is shown as {0}, but is not one by the TCG's template")]
+    WrongTemplate(&'static str),
+    /// Two endorsement keys of one kind are of two TPMs.
+    #[error("two endorsement keys are shown as {0}; a TPM has one of each kind")]
+    SameKind(&'static str),
+    /// More keys than a TPM has.
+    #[error("more endorsement keys are shown than a TPM has")]
+    TooManyKeys,
+    /// The policy asks for a key that was not shown.
+    #[error("the policy requires an {0} endorsement key, but the agent shows none")]
+    KeyNotShown(&'static str),
+    /// The policy lists other keys for this worker, or none.
+    #[error("the policy does not list an endorsement key of worker `{name}`; it shows {found}")]
+    NotListed {
+        /// The worker.
+        name: String,
+        /// The digests of its keys.
+        found: String,
+    },
+    /// The policy lists the key for another worker.
+    #[error("the policy lists an endorsement key of this TPM for worker `{0}`")]
+    ListedForOther(String),
+    /// The policy refuses a key or certificate.
+    #[error("the policy denies `{0}`")]
+    Denied(Digest),
     /// The registrar does not accept the endorsement key.
     #[error("the endorsement key is not accepted: {0}")]
     Endorsement(String),

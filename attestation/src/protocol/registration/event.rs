@@ -62,6 +62,8 @@ pub struct ProvenWorker {
     pub boot_pcrs: PcrValues,
     /// Which boot that was.
     pub boot: Boot,
+    /// Whether the operator lists its endorsement keys.
+    pub listed: bool,
 }
 
 /// The one thing to do next.
@@ -69,8 +71,8 @@ pub struct ProvenWorker {
 pub enum Action {
     /// Ask the agent to identify itself (step 1).
     AskIdentity,
-    /// Ask the registrar about the endorsement key (step 3).
-    CheckEndorsement(Box<Endorsement>),
+    /// Ask the registrar about each of the endorsement keys (step 3).
+    CheckEndorsement(Vec<Endorsement>),
     /// Send the challenge to the agent (step 5).
     SendChallenge(Box<Challenge>),
     /// Ask the reference values about the boot (step 7).

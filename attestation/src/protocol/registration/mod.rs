@@ -6,9 +6,11 @@
 
 mod error;
 mod event;
+mod keys;
 
 pub use error::RegistrationError;
 pub use event::{Action, Event, ProvenWorker};
+pub use keys::{KeyTerms, attestation_key_digests, digests_of, endorsements};
 
 use getrandom::rand_core::CryptoRng;
 use serde::{Deserialize, Serialize};
@@ -17,6 +19,7 @@ use zeroize::Zeroizing;
 
 use super::message::{
     Acknowledgement, Challenge, Identity, NONCE_SIZE, Proof, SECRET_SIZE, Transcript, same_mac,
+    whole_secret,
 };
 use super::record::{Admission, WorkerRecord};
 use crate::clock::Timestamp;
@@ -33,7 +36,7 @@ pub const STEP_MILLIS: i64 = 30_000;
 struct Proving {
     identity: Identity,
     challenge: Challenge,
-    secret: Zeroizing<[u8; SECRET_SIZE]>,
+    secret: Zeroizing<Vec<u8>>,
 }
 
 #[derive(Clone, Serialize, Deserialize)]
@@ -108,6 +111,9 @@ pub struct Terms {
     pub boot_by_events: bool,
     /// The digest of the verifier's public key.
     pub verifier_key: String,
+    /// What is insisted on about the worker's keys.
+    #[serde(default)]
+    pub keys: KeyTerms,
 }
 
 /// One registration of one worker. It can be stored between any two steps and taken up in another process;
@@ -161,7 +167,7 @@ impl Registration {
         match &self.state {
             State::Identity => Action::AskIdentity,
             State::Endorsement(identity) => {
-                Action::CheckEndorsement(Box::new(identity.endorsement.clone()))
+                Action::CheckEndorsement(endorsements(identity).cloned().collect())
             }
             State::Proof(proving) => Action::SendChallenge(Box::new(proving.challenge.clone())),
             State::Boot(proven) => match aggregate(&proven.by.challenge, &proven.pcrs) {
@@ -180,6 +186,8 @@ impl Registration {
                     identity: proven.by.identity.clone(),
                     boot_pcrs: proven.pcrs.clone(),
                     boot: proven.boot,
+                    // They were allowed before: what is left to know is whether they are listed.
+                    listed: self.terms.keys.check(&proven.by.identity).unwrap_or(false),
                 }),
             },
             State::Receipt(sent) => Action::SendAcknowledgement(Box::new(sent.0.clone())),
@@ -296,25 +304,36 @@ impl Registration {
             return Err(RegistrationError::WrongAkName);
         }
         ak.check_attestation_key()?;
+        self.terms.keys.check(&identity)?;
         Ok(State::Endorsement(Box::new(identity)))
     }
 
-    /// Step 5: a secret that only the TPM with both keys can recover.
+    /// Step 5: a secret that only the TPM with all the keys can recover.
     fn challenge<R: CryptoRng + ?Sized>(
         &self,
         identity: Identity,
         rng: &mut R,
     ) -> Result<State, RegistrationError> {
-        let (ek, ak) = keys(&identity)?;
-        let mut secret = Zeroizing::new([0; SECRET_SIZE]);
-        rng.fill_bytes(&mut *secret);
+        let (_, ak) = keys(&identity)?;
+        let (mut parts, mut credentials) = (Vec::new(), Vec::new());
+        for endorsement in endorsements(&identity) {
+            let mut part = Zeroizing::new([0; SECRET_SIZE]);
+            rng.fill_bytes(&mut *part);
+            let ek = endorsement_key(&endorsement.public)?;
+            credentials.push(make_credential(&ek, &ak.name(), &*part, rng)?);
+            parts.push(part);
+        }
+        let parts: Vec<&[u8]> = parts.iter().map(|part| part.as_slice()).collect();
+        let secret = Zeroizing::new(whole_secret(&parts));
+        let credential = credentials.remove(0);
         let mut nonce = vec![0; NONCE_SIZE];
         rng.fill_bytes(&mut nonce);
         let mut session = [0; 16];
         rng.fill_bytes(&mut session);
         let challenge = Challenge {
             session: uuid::Builder::from_random_bytes(session).into_uuid(),
-            credential: make_credential(&ek, &ak.name(), &*secret, rng)?,
+            credential,
+            others: credentials,
             nonce,
             selection: PcrSelection::of(self.terms.bank, BOOT_PCRS),
         };
@@ -328,7 +347,7 @@ impl Registration {
     fn acknowledge(&self, by: &Proving, certificate: String) -> Acknowledgement {
         let transcript = by.transcript();
         let verifier_key = self.terms.verifier_key.clone();
-        let mac = transcript.acknowledge_mac(&*by.secret, &verifier_key, &certificate);
+        let mac = transcript.acknowledge_mac(&by.secret, &verifier_key, &certificate);
         Acknowledgement {
             session: by.challenge.session,
             verifier_key,
@@ -350,11 +369,16 @@ impl Proving {
 
 /// The endorsement key and the attestation key of a worker.
 fn keys(identity: &Identity) -> Result<(Public, Public), RegistrationError> {
-    let parse = |key, bytes: &[u8]| {
-        Public::parse(bytes).map_err(|error| RegistrationError::MalformedKey { key, error })
-    };
-    let ek = parse("endorsement key", &identity.endorsement.public)?;
+    let ek = endorsement_key(&identity.endorsement.public)?;
     Ok((ek, parse("attestation key", &identity.ak_public)?))
+}
+
+fn endorsement_key(public: &[u8]) -> Result<Public, RegistrationError> {
+    parse("endorsement key", public)
+}
+
+fn parse(key: &'static str, bytes: &[u8]) -> Result<Public, RegistrationError> {
+    Public::parse(bytes).map_err(|error| RegistrationError::MalformedKey { key, error })
 }
 
 /// Step 7: the secret was recovered, and the boot registers are quoted by the key it was bound to.
@@ -363,7 +387,7 @@ fn proven(by: Proving, proof: &Proof) -> Result<State, RegistrationError> {
         return Err(RegistrationError::WrongSession);
     }
     let transcript = by.transcript();
-    if !same_mac(&transcript.proof_mac(&*by.secret), &proof.mac) {
+    if !same_mac(&transcript.proof_mac(&by.secret), &proof.mac) {
         return Err(RegistrationError::WrongProof);
     }
     let (ek, ak) = keys(&by.identity)?;

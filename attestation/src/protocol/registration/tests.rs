@@ -27,6 +27,7 @@ fn identity(tpm: &mut EmulatedTpm, ak: &AkBlob) -> Identity {
         os: "Debian GNU/Linux 12 (bookworm)".to_owned(),
         tpm: tpm.properties().unwrap(),
         endorsement: tpm.endorsement(EkKind::EccP256).unwrap(),
+        others: Vec::new(),
         ak_public: ak.public.clone(),
         ak_name: ak.public_area().unwrap().name(),
         certificate_request,
@@ -38,6 +39,7 @@ fn terms() -> Terms {
         bank: HashAlg::Sha256,
         boot_by_events: false,
         verifier_key: "sha256:verifier".to_owned(),
+        keys: KeyTerms::default(),
     }
 }
 
@@ -106,6 +108,8 @@ impl Scene {
             ak_public: self.identity.ak_public.clone(),
             ek_public: self.identity.endorsement.public.clone(),
             ek_certificate: Vec::new(),
+            ek_others: Vec::new(),
+            ek_listed: false,
             tls_key: String::new(),
         };
         Event::Proposed(Ok(Box::new(("certificate".to_owned(), record))))

@@ -315,6 +315,7 @@ impl Tpm for EsapiTpm {
     fn activate_credential(
         &mut self,
         blob: &AkBlob,
+        kind: EkKind,
         credential: &Credential,
     ) -> Result<Zeroizing<Vec<u8>>, TpmError> {
         let wrong = |_| TpmError::Credential;
@@ -322,7 +323,6 @@ impl Tpm for EsapiTpm {
         let seed =
             EncryptedSecret::try_from(credential.encrypted_seed.as_slice()).map_err(wrong)?;
         let handle = self.load(blob)?;
-        let kind = blob.parent;
         let activated = self
             .with_endorsement(kind, |context, parent| {
                 let session = endorsement_session(context, kind)?;

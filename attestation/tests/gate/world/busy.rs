@@ -41,9 +41,10 @@ impl Tpm for Moody {
     fn activate_credential(
         &mut self,
         ak: &AkBlob,
+        endorsement: EkKind,
         credential: &Credential,
     ) -> Result<zeroize::Zeroizing<Vec<u8>>, TpmError> {
-        self.ask()?.activate_credential(ak, credential)
+        self.ask()?.activate_credential(ak, endorsement, credential)
     }
     fn sign_quote(
         &mut self,

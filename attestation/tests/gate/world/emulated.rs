@@ -121,9 +121,13 @@ impl Tpm for Machine {
     fn activate_credential(
         &mut self,
         ak: &AkBlob,
+        endorsement: EkKind,
         credential: &Credential,
     ) -> Result<zeroize::Zeroizing<Vec<u8>>, TpmError> {
-        self.0.lock().unwrap().activate_credential(ak, credential)
+        self.0
+            .lock()
+            .unwrap()
+            .activate_credential(ak, endorsement, credential)
     }
     fn sign_quote(
         &mut self,
