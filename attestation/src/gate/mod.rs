@@ -3,9 +3,12 @@
 pub mod access;
 pub mod agents;
 pub mod args;
+mod credentials;
+mod deny;
 mod faults;
 pub mod flights;
 pub mod keep;
+mod lock;
 pub mod mailbox;
 pub mod metrics;
 pub mod pods;
@@ -63,6 +66,23 @@ pub enum GateError {
     /// The network.
     #[error("the gate cannot listen: {0}")]
     Listen(std::io::Error),
+    /// Another process runs a component already.
+    #[error(
+        "the {component} of `{}` runs already{}; stop it first",
+        .folder.display(),
+        .process.map_or_else(String::new, |id| format!(", as process {id}"))
+    )]
+    Running {
+        /// Which.
+        component: &'static str,
+        /// Of which installation.
+        folder: std::path::PathBuf,
+        /// Which process that is, if it can be told.
+        process: Option<u32>,
+    },
+    /// A role that nobody can run as.
+    #[error("the {0} is not a component of the gate")]
+    NotAComponent(&'static str),
     /// A component that is neither here nor told of.
     #[error("the {0} does not run in this process; say where it is with --{0}")]
     Where(&'static str),

@@ -13,7 +13,10 @@ use tokio::task::{JoinHandle, JoinSet};
 use super::GateError;
 use super::access::{References, Registrar, VerifierAccess};
 use super::agents::GateAgents;
+use super::credentials::OwnCredentials;
+use super::deny::without_denied;
 use super::endpoint::router;
+use super::lock::Locks;
 use super::mailbox::Mailbox;
 use super::metrics::Metrics;
 use super::openapi::openapi;
@@ -28,7 +31,7 @@ use crate::clock::Clock;
 use crate::evidence::jws::TokenKey;
 use crate::net::identity::key_digest;
 use crate::net::pki::{AGENT_DAYS, public_key_of};
-use crate::net::tls::{Credentials, SharedServerConfig};
+use crate::net::tls::SharedServerConfig;
 use crate::net::{Authority, Client, Role, serve};
 use crate::policy::PolicySet;
 use crate::protocol::attestation::EVIDENCE_MILLIS;
@@ -109,6 +112,8 @@ pub struct RunningGate {
     stop: Option<oneshot::Sender<()>>,
     task: JoinHandle<std::io::Result<()>>,
     periodic: JoinSet<()>,
+    /// Until everything else has ended.
+    _locks: Locks,
 }
 
 impl RunningGate {
@@ -155,13 +160,14 @@ pub async fn start(
 ) -> Result<RunningGate, GateError> {
     let has = |role| config.roles.contains(&role);
     let folder = &config.folder;
-    let credentials = Credentials::read(folder, &credentials_name(&config.roles))?;
-    let client = credentials.client()?;
+    let own = OwnCredentials::read(folder, &config.roles)?;
+    let locks = Locks::take(folder, &config.roles)?;
     let metrics = Arc::new(Metrics::default());
     let mailbox = Mailbox::default();
-    let elsewhere = |address: &Option<String>, role: Role| {
-        let address = address.as_deref().ok_or(GateError::Where(role.name()))?;
-        Ok::<_, GateError>(Client::new(client.clone(), address, role.name()))
+    // Whoever asks another component does so with its own certificate.
+    let elsewhere = |address: &Option<String>, asked: Role, asking: Role| {
+        let address = address.as_deref().ok_or(GateError::Where(asked.name()))?;
+        Ok::<_, GateError>(Client::new(own.client(asking)?, address, asked.name()))
     };
 
     let local_registrar = if has(Role::Registrar) {
@@ -177,20 +183,21 @@ pub async fn start(
     } else {
         None
     };
-    let registrar = || match &local_registrar {
+    let registrar = |asking| match &local_registrar {
         Some(local) => Ok(Registrar::Local(local.clone())),
-        None => elsewhere(&config.registrar, Role::Registrar).map(Registrar::Remote),
+        None => elsewhere(&config.registrar, Role::Registrar, asking).map(Registrar::Remote),
     };
-    let references = || match &local_references {
+    let references = |asking| match &local_references {
         Some(local) => Ok(References::Local(local.clone())),
-        None => elsewhere(&config.reference, Role::Reference).map(References::remote),
+        None => elsewhere(&config.reference, Role::Reference, asking).map(References::remote),
     };
     let verifier = if has(Role::Verifier) {
+        let credentials = own.of(Role::Verifier)?;
         let parts = VerifierParts {
-            registrar: registrar()?,
-            references: references()?,
+            registrar: registrar(Role::Verifier)?,
+            references: references(Role::Verifier)?,
             agents: GateAgents {
-                tls: client.clone(),
+                tls: own.client(Role::Verifier)?,
                 mailbox: mailbox.clone(),
             },
             agents_key: key_digest(&public_key_of(&credentials.key)?),
@@ -209,19 +216,19 @@ pub async fn start(
     } else {
         None
     };
-    let verifier_access = || match &verifier {
+    let verifier_access = |asking| match &verifier {
         Some(local) => Ok(VerifierAccess::Local(local.clone())),
-        None => elsewhere(&config.verifier, Role::Verifier)
+        None => elsewhere(&config.verifier, Role::Verifier, asking)
             .map(|client| VerifierAccess::Remote(client.with_timeout(VERIFIER_ANSWER))),
     };
     let workers = if has(Role::WorkerHandler) {
         Some(Arc::new(WorkerHandler::new(WorkerHandlerParts {
-            registrar: registrar()?,
-            references: references()?,
-            verifier: verifier_access()?,
+            registrar: registrar(Role::WorkerHandler)?,
+            references: references(Role::WorkerHandler)?,
+            verifier: verifier_access(Role::WorkerHandler)?,
             authority: Authority::open(folder)?,
             agents: GateAgents {
-                tls: client.clone(),
+                tls: own.client(Role::WorkerHandler)?,
                 mailbox: mailbox.clone(),
             },
             policy: config.policy.clone(),
@@ -233,8 +240,8 @@ pub async fn start(
     };
     let pods = if has(Role::PodHandler) {
         Some(PodHandler::new(
-            registrar()?,
-            verifier_access()?,
+            registrar(Role::PodHandler)?,
+            verifier_access(Role::PodHandler)?,
             clock.clone(),
         ))
     } else {
@@ -247,7 +254,10 @@ pub async fn start(
         registrar: local_registrar,
         references: local_references,
         reference_keys: config.folder.join("reference-keys"),
-        reference_signer: TokenKey::from_pem(&credentials.key)?,
+        reference_signer: match own.of(Role::Reference) {
+            Ok(credentials) => Some(TokenKey::from_pem(&credentials.key)?),
+            Err(_) => None,
+        },
         verifier: verifier.clone(),
         workers: workers.clone(),
         pods,
@@ -259,6 +269,7 @@ pub async fn start(
     let app = router(endpoints)
         .layer(DefaultBodyLimit::max(MAX_REQUEST))
         .with_state(gate);
+    let app = without_denied(app, &config.policy.keys.denied);
     let mut periodic = JoinSet::new();
     if let Some(verifier) = &verifier {
         periodic.spawn(expire_forever(verifier.clone()));
@@ -280,7 +291,7 @@ pub async fn start(
         }
     }
     let address = listener.local_addr().map_err(GateError::Listen)?;
-    let tls = SharedServerConfig::new(credentials.server()?);
+    let tls = SharedServerConfig::new(own.server()?);
     let (stop, stopped) = oneshot::channel::<()>();
     let task = tokio::spawn(serve(listener, tls, app, async move {
         // Told to stop, or nobody is left to tell.
@@ -293,5 +304,6 @@ pub async fn start(
         stop: Some(stop),
         task,
         periodic,
+        _locks: locks,
     })
 }

@@ -47,11 +47,15 @@ pub enum Role {
     Agent,
     /// A tenant; its requests are signed as well.
     Tenant,
+    /// Looks at metrics and health, and at nothing else.
+    Observer,
+    /// A cluster's controller: declares pods, registers and removes workers, and watches the trust in them.
+    Controller,
 }
 
 impl Role {
     /// Every role.
-    pub const ALL: [Role; 8] = [
+    pub const ALL: [Role; 10] = [
         Role::Operator,
         Role::Registrar,
         Role::Reference,
@@ -60,6 +64,8 @@ impl Role {
         Role::PodHandler,
         Role::Agent,
         Role::Tenant,
+        Role::Observer,
+        Role::Controller,
     ];
 
     /// The name in certificates and documents.
@@ -73,12 +79,21 @@ impl Role {
             Role::PodHandler => "pod-handler",
             Role::Agent => "agent",
             Role::Tenant => "tenant",
+            Role::Observer => "observer",
+            Role::Controller => "controller",
         }
     }
 
     /// Whether this is a part of the gate, which others connect to by the name of the role.
     pub const fn is_component(self) -> bool {
-        !matches!(self, Role::Operator | Role::Agent | Role::Tenant)
+        matches!(
+            self,
+            Role::Registrar
+                | Role::Reference
+                | Role::Verifier
+                | Role::WorkerHandler
+                | Role::PodHandler
+        )
     }
 
     /// How it is written in a certificate.
@@ -101,6 +116,8 @@ pub struct Peer {
     pub roles: BTreeSet<Role>,
     /// The digest of its public key.
     pub key: String,
+    /// The digest of the certificate.
+    pub certificate: String,
     /// For a registered agent: the name of the attestation key it is bound to.
     pub attestation_key: Option<Vec<u8>>,
     /// For a registered agent: the worker.
@@ -115,6 +132,7 @@ impl Peer {
         let key = body.subject_public_key_info().to_der().ok()?;
         let mut peer = Peer {
             key: key_digest(&key),
+            certificate: HashAlg::Sha256.hash(&[der]).to_string(),
             ..Peer::default()
         };
         let names = body.get_extension::<SubjectAltName>().ok()?;

@@ -5,10 +5,12 @@ use std::sync::{Arc, RwLock};
 
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use rustls::server::WebPkiClientVerifier;
-use rustls::{ClientConfig, RootCertStore, ServerConfig};
+use rustls::server::{ClientHello, ResolvesServerCert, WebPkiClientVerifier};
+use rustls::sign::CertifiedKey;
+use rustls::{ClientConfig, ConfigBuilder, RootCertStore, ServerConfig, server::WantsServerCert};
 use zeroize::Zeroizing;
 
+use super::identity::Peer;
 use super::pki::{Issued, PkiError, read_file, write_file, write_secret};
 
 /// Why a TLS configuration could not be made.
@@ -84,17 +86,7 @@ impl Credentials {
 
     /// For the side that accepts connections.
     pub fn server(&self) -> Result<Arc<ServerConfig>, TlsError> {
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let clients = WebPkiClientVerifier::builder_with_provider(self.roots()?, provider.clone())
-            .build()
-            .map_err(|error| TlsError::Verifier(error.to_string()))?;
-        let (certificates, key) = self.own()?;
-        let mut config = ServerConfig::builder_with_provider(provider)
-            .with_protocol_versions(&[&rustls::version::TLS13])?
-            .with_client_cert_verifier(clients)
-            .with_single_cert(certificates, key)?;
-        config.max_early_data_size = 0;
-        Ok(Arc::new(config))
+        server_of(&[self])
     }
 
     /// For the side that opens connections.
@@ -106,6 +98,64 @@ impl Credentials {
             .with_root_certificates(self.roots()?)
             .with_client_auth_cert(certificates, key)?;
         Ok(Arc::new(config))
+    }
+}
+
+/// For a side that accepts connections under several names: who connects sees the certificate of the name that
+/// it asks for, or the first.
+pub fn server_of(credentials: &[&Credentials]) -> Result<Arc<ServerConfig>, TlsError> {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let first = credentials.first().ok_or(TlsError::Pem("certificate"))?;
+    let clients = WebPkiClientVerifier::builder_with_provider(first.roots()?, provider.clone())
+        .build()
+        .map_err(|error| TlsError::Verifier(error.to_string()))?;
+    let config = ServerConfig::builder_with_provider(provider)
+        .with_protocol_versions(&[&rustls::version::TLS13])?
+        .with_client_cert_verifier(clients);
+    accepting(config, credentials)
+}
+
+/// The same for whoever connects, without a certificate.
+pub fn open_server_of(credentials: &[&Credentials]) -> Result<Arc<ServerConfig>, TlsError> {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = ServerConfig::builder_with_provider(provider)
+        .with_protocol_versions(&[&rustls::version::TLS13])?
+        .with_no_client_auth();
+    accepting(config, credentials)
+}
+
+fn accepting(
+    config: ConfigBuilder<ServerConfig, WantsServerCert>,
+    credentials: &[&Credentials],
+) -> Result<Arc<ServerConfig>, TlsError> {
+    let provider = config.crypto_provider().clone();
+    let mut known = Vec::new();
+    for own in credentials {
+        let (certificates, key) = own.own()?;
+        let names = certificates
+            .first()
+            .and_then(|certificate| Peer::from_certificate(certificate))
+            .map_or_else(Vec::new, |peer| peer.names);
+        let certified = CertifiedKey::from_der(certificates, key, &provider)?;
+        known.push((names, Arc::new(certified)));
+    }
+    let mut config = config.with_cert_resolver(Arc::new(ByName(known)));
+    config.max_early_data_size = 0;
+    Ok(Arc::new(config))
+}
+
+/// Certificates by the names in them.
+#[derive(Debug)]
+struct ByName(Vec<(Vec<String>, Arc<CertifiedKey>)>);
+
+impl ResolvesServerCert for ByName {
+    fn resolve(&self, hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+        let asked = hello.server_name();
+        let named = |names: &[String]| {
+            asked.is_some_and(|asked| names.iter().any(|name| name.eq_ignore_ascii_case(asked)))
+        };
+        let found = self.0.iter().find(|(names, _)| named(names));
+        found.or(self.0.first()).map(|(_, key)| key.clone())
     }
 }
 

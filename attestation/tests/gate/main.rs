@@ -19,6 +19,8 @@ mod faults;
 mod meanwhile;
 mod measured;
 mod measured_boot;
+#[cfg(feature = "tpm")]
+mod one_tpm;
 mod ordinary;
 mod pause;
 mod periodic;
@@ -26,6 +28,7 @@ mod protocols;
 mod rogue;
 mod roles;
 mod schemas;
+mod separation;
 mod tour;
 mod watching;
 mod whole;

@@ -9,19 +9,19 @@ use super::super::endpoint::{Endpoint, endpoint};
 use super::super::openapi::{Body, json};
 use super::super::problem::{JsonBody, Problem};
 use super::super::workers::{Joined, RegisteredWorker};
-use super::{Answer, Done, OPERATOR, Shared, TENANT, Table, running, uid};
+use super::{Answer, CONTROL, Done, OPERATOR, Shared, TENANT, Table, running, uid};
 use crate::evidence::request::{Request, SignatureHeaders};
 use crate::verifier::PodStatus;
 
 /// The worker handler.
 pub(super) fn worker_handler() -> Table {
     vec![
-        endpoint!("POST" "/v1/registrations", OPERATOR, "Registers a worker that joined.",
+        endpoint!("POST" "/v1/registrations", CONTROL, "Registers a worker that joined.",
             json::<Joined>("name and address") => json::<RegisteredWorker>("id and name"), post(register)),
         endpoint!("POST" "/v1/registrations/{name}/rotate", OPERATOR,
             "Gives a registered agent a new certificate for the same keys.",
             Body::None => Body::None, post(rotate)),
-        endpoint!("DELETE" "/v1/registrations/{name}", OPERATOR, "Removes a worker that left.",
+        endpoint!("DELETE" "/v1/registrations/{name}", CONTROL, "Removes a worker that left.",
             Body::None => Body::None, delete(unregister)),
     ]
 }

@@ -48,7 +48,7 @@ pub struct Gate {
     /// The folder of public keys whose signed reference values are taken.
     pub reference_keys: PathBuf,
     /// The key that signs reference values for other places.
-    pub reference_signer: TokenKey,
+    pub reference_signer: Option<TokenKey>,
     /// The verifier.
     pub verifier: Option<Arc<Verifier>>,
     /// The worker handler.
@@ -88,7 +88,15 @@ const HANDLER: &[Role] = &[Role::WorkerHandler];
 const READ_WORKERS: &[Role] = &[Role::Operator, Role::WorkerHandler, Role::Verifier];
 const READ_TENANTS: &[Role] = &[Role::Operator, Role::PodHandler];
 const READ_VALUES: &[Role] = &[Role::Operator, Role::Verifier, Role::WorkerHandler];
-const ASK_VERIFIER: &[Role] = &[Role::Operator, Role::PodHandler];
+const ASK_VERIFIER: &[Role] = &[Role::Operator, Role::Controller, Role::PodHandler];
+const CONTROL: &[Role] = &[Role::Operator, Role::Controller];
+const OBSERVE: &[Role] = &[Role::Operator, Role::Controller, Role::Observer];
+const READ_TRUST: &[Role] = &[
+    Role::Operator,
+    Role::Controller,
+    Role::WorkerHandler,
+    Role::Verifier,
+];
 const AGENT: &[Role] = &[Role::Agent];
 const TENANT: &[Role] = &[Role::Tenant];
 
@@ -118,7 +126,7 @@ fn common() -> Table {
             Body::None => Body::Text("ok"), get(|| async { "ok\n" })),
         endpoint!("GET" "/readyz", &[], "Whether its databases answer.",
             Body::None => Body::Text("ready"), get(ready)),
-        endpoint!("GET" "/metrics", OPERATOR, "Counters and timings for Prometheus.",
+        endpoint!("GET" "/metrics", OBSERVE, "Counters and timings for Prometheus.",
             Body::None => Body::Text("metrics"), get(metrics)),
         endpoint!("GET" "/openapi.json", &[], "This document.",
             Body::None => json::<Map<String, Value>>("an OpenAPI 3.1 document"), get(document)),

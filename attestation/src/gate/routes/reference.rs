@@ -76,7 +76,8 @@ async fn signed_values(State(gate): Shared) -> Result<String, Problem> {
     let values = store.values()?;
     // Every change counts up, so that what is exported later is newer.
     let sequence = store.generation()?;
-    export(&values, sequence, &gate.reference_signer, gate.clock.now()).map_err(Problem::internal)
+    let signer = running(gate.reference_signer.as_ref())?;
+    export(&values, sequence, signer, gate.clock.now()).map_err(Problem::internal)
 }
 
 async fn import_values(State(gate): Shared, token: String) -> Done {

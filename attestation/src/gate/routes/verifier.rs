@@ -13,7 +13,7 @@ use super::super::openapi::{Body, json};
 use super::super::problem::{JsonBody, Problem, QueryOf};
 use super::super::standing::{PodList, WorkerList, WorkerReport};
 use super::{
-    ASK_VERIFIER, Answer, Done, HANDLER, OPERATOR, READ_WORKERS, Shared, Table, running, uid,
+    ASK_VERIFIER, Answer, CONTROL, Done, HANDLER, OPERATOR, READ_TRUST, Shared, Table, running, uid,
 };
 use crate::protocol::Admission;
 use crate::verifier::{
@@ -28,10 +28,10 @@ pub(super) fn verifier() -> Table {
     vec![
         endpoint!("POST" "/v1/verifier/workers", HANDLER, "Takes in a registered worker.",
             json::<Admission>("id, name, address and registration") => Body::None, post(admit)),
-        endpoint!("GET" "/v1/verifier/workers/{name}", READ_WORKERS,
+        endpoint!("GET" "/v1/verifier/workers/{name}", READ_TRUST,
             "A worker and its pods, with the trust in them.",
             Body::None => json::<WorkerReport>("worker and pods"), get(report)),
-        endpoint!("GET" "/v1/verifier/workers", READ_WORKERS,
+        endpoint!("GET" "/v1/verifier/workers", READ_TRUST,
             "All workers, with the trust in them.",
             Body::None => json::<WorkerList>("workers, and the version to watch from"), get(list_workers)),
         endpoint!("GET" "/v1/verifier/agents-key", HANDLER,
@@ -39,18 +39,18 @@ pub(super) fn verifier() -> Table {
             Body::None => json::<String>("the digest"), get(agents_key)),
         endpoint!("DELETE" "/v1/verifier/workers/{name}", HANDLER, "Forgets a worker and its pods.",
             Body::None => Body::None, delete(forget)),
-        endpoint!("DELETE" "/v1/verifier/pods/{uid}", OPERATOR, "Forgets a pod that is gone.",
+        endpoint!("DELETE" "/v1/verifier/pods/{uid}", CONTROL, "Forgets a pod that is gone.",
             Body::None => Body::None, delete(remove_pod)),
-        endpoint!("POST" "/v1/verifier/workers/{name}/attest", OPERATOR,
+        endpoint!("POST" "/v1/verifier/workers/{name}/attest", CONTROL,
             "Attests a worker with all its pods, with one quote.",
             Body::None => json::<WorkerReport>("worker and pods"), post(attest_worker)),
-        endpoint!("POST" "/v1/verifier/pods", OPERATOR, "Declares a pod with all its containers.",
+        endpoint!("POST" "/v1/verifier/pods", CONTROL, "Declares a pod with all its containers.",
             json::<Pod>("the pod") => json::<PodStatus>("the pod and the trust in it"), post(declare)),
-        endpoint!("GET" "/v1/verifier/pods", OPERATOR,
+        endpoint!("GET" "/v1/verifier/pods", CONTROL,
             "All pods, or those of a worker, with the trust in them.",
             Body::None => json::<PodList>("pods, and the version to watch from"), get(list_pods))
             .with_query(&[("worker", "The name of the worker whose pods are listed.")]),
-        endpoint!("GET" "/v1/verifier/changes", OPERATOR,
+        endpoint!("GET" "/v1/verifier/changes", CONTROL,
             "What changed after a version, oldest first. A version that is too old is answered with 410: \
              list again, and go on from the version of the list.",
             Body::None => json::<Changes>("changes, and the version to go on from"), get(changes))
@@ -67,7 +67,7 @@ pub(super) fn verifier() -> Table {
             ]),
         endpoint!("GET" "/v1/verifier/evidence/{id}", OPERATOR, "Evidence that is kept for audit, whole.",
             Body::None => json::<KeptEvidence>("request and evidence"), get(evidence)),
-        endpoint!("POST" "/v1/verifier/start", OPERATOR,
+        endpoint!("POST" "/v1/verifier/start", CONTROL,
             "Whether a pod may be started: its worker is trusted, and its images are known.",
             json::<StartRequest>("the worker and the images") => json::<StartVerdict>("the verdict"),
             post(start)),
