@@ -462,6 +462,7 @@ fn an_attestation_result() {
         .sign(&key)
         .unwrap();
     let expected = EarExpectations {
+        audience: None,
         worker,
         nonce: Some(nonce),
     };

@@ -5,10 +5,12 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use super::base64url::from_base64url;
 use super::jws::{JwsError, TokenKey, TrustedKeys};
 use super::nonce::Nonce;
 use crate::clock::Timestamp;
 use crate::ima::PodUid;
+use crate::protocol::ReasonCode;
 
 const PROFILE: &str = "tag:github.com,2023:veraison/ear";
 const TYPE: &str = "eat+jwt";
@@ -125,6 +127,13 @@ pub struct Appraisal {
         skip_serializing_if = "Vec::is_empty"
     )]
     pub reasons: Vec<String>,
+    /// Why, for programs.
+    #[serde(
+        rename = "locus.reason-codes",
+        default,
+        skip_serializing_if = "Vec::is_empty"
+    )]
+    pub codes: Vec<String>,
 }
 
 impl Appraisal {
@@ -135,7 +144,15 @@ impl Appraisal {
             vector,
             policy: policy.into(),
             reasons,
+            codes: Vec::new(),
         }
+    }
+
+    /// With codes for its reasons.
+    #[must_use]
+    pub fn coded(mut self, codes: Vec<ReasonCode>) -> Self {
+        self.codes = codes.iter().map(ToString::to_string).collect();
+        self
     }
 }
 
@@ -157,8 +174,11 @@ pub struct AttestationResult {
     pub exp: i64,
     /// The identifier of this result.
     pub jti: Uuid,
-    /// The nonce of the evidence it is about.
+    /// The nonce of whoever asked for it, or else that of the evidence.
     pub eat_nonce: Nonce,
+    /// Who may rely on it; everybody if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub aud: Option<String>,
     /// The worker it is about.
     pub sub: Uuid,
     #[serde(rename = "ear.verifier-id")]
@@ -169,11 +189,13 @@ pub struct AttestationResult {
 
 /// What the reader of a result knows beforehand.
 #[derive(Clone, Copy, Debug)]
-pub struct EarExpectations {
+pub struct EarExpectations<'a> {
     /// The worker that was asked about.
     pub worker: Uuid,
     /// The nonce it was asked with; nothing when the reader did not ask itself.
     pub nonce: Option<Nonce>,
+    /// Who the reader is: a result for another audience is not for it.
+    pub audience: Option<&'a str>,
 }
 
 /// Why a result is not relied on.
@@ -194,6 +216,9 @@ pub enum EarError {
     /// It is about another worker.
     #[error("the result is about another worker")]
     Worker,
+    /// It is for somebody else.
+    #[error("the result is for another audience")]
+    Audience,
     /// It answers another question.
     #[error("the result answers another request")]
     Nonce,
@@ -214,6 +239,7 @@ impl AttestationResult {
             exp: now.secs().saturating_add(lifetime),
             jti: Uuid::new_v4(),
             eat_nonce: nonce,
+            aud: None,
             sub: worker,
             verifier: VerifierId {
                 developer: "Locus".to_owned(),
@@ -228,6 +254,22 @@ impl AttestationResult {
     pub fn with(mut self, part: impl Into<String>, appraisal: Appraisal) -> Self {
         self.submods.insert(part.into(), appraisal);
         self
+    }
+
+    /// For whoever asks: with its nonce and its name. What was concluded and until when stays.
+    #[must_use]
+    pub fn bound_to(mut self, nonce: Option<Nonce>, audience: Option<String>) -> Self {
+        self.eat_nonce = nonce.unwrap_or(self.eat_nonce);
+        self.aud = audience.or(self.aud);
+        self.jti = Uuid::new_v4();
+        self
+    }
+
+    /// The content of a token that the verifier itself made and kept.
+    pub(crate) fn own(token: &str) -> Result<Self, JwsError> {
+        let payload = token.split('.').nth(1).and_then(from_base64url);
+        let payload = payload.ok_or(JwsError::Malformed)?;
+        serde_json::from_slice(&payload).map_err(|error| JwsError::Payload(error.to_string()))
     }
 
     /// The tier of a part; none when the result does not speak of it.
@@ -246,7 +288,7 @@ impl AttestationResult {
     pub fn verify(
         token: &str,
         keys: &TrustedKeys,
-        expected: EarExpectations,
+        expected: EarExpectations<'_>,
         now: Timestamp,
     ) -> Result<Self, EarError> {
         let result: AttestationResult = keys.verify(TYPE, token)?;
@@ -261,6 +303,9 @@ impl AttestationResult {
         }
         if result.sub != expected.worker {
             return Err(EarError::Worker);
+        }
+        if result.aud.is_some() && result.aud.as_deref() != expected.audience {
+            return Err(EarError::Audience);
         }
         if expected
             .nonce
@@ -296,11 +341,35 @@ mod tests {
             .with(WORKER_SUBMODULE, Appraisal::new(vector, "p", Vec::new()))
     }
 
-    fn expected() -> EarExpectations {
+    fn expected() -> EarExpectations<'static> {
         EarExpectations {
             worker: WORKER,
             nonce: Some(NONCE),
+            audience: None,
         }
+    }
+
+    #[test]
+    fn a_result_for_somebody_is_for_nobody_else() {
+        let key = TokenKey::generate().unwrap();
+        let keys = TrustedKeys::new().with(key.public());
+        let asked = Nonce::from_bytes([7; 32]);
+        let bound = result().bound_to(Some(asked), Some("shop".to_owned()));
+        assert_ne!(bound.jti, result().jti);
+        let token = bound.sign(&key).unwrap();
+        let read = |nonce, audience| {
+            let expected = EarExpectations {
+                worker: WORKER,
+                nonce: Some(nonce),
+                audience,
+            };
+            AttestationResult::verify(&token, &keys, expected, NOW).map(|_| ())
+        };
+        assert_eq!(read(asked, Some("shop")), Ok(()));
+        assert_eq!(read(asked, Some("bank")), Err(EarError::Audience));
+        assert_eq!(read(asked, None), Err(EarError::Audience));
+        assert_eq!(read(NONCE, Some("shop")), Err(EarError::Nonce));
+        assert_eq!(AttestationResult::own(&token).unwrap(), bound);
     }
 
     #[test]

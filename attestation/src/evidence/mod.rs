@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | evidence | RATS conceptual message wrapper (CMW), EAT claims (RFC 9711) | [`Evidence`], CBOR |
 //! | attestation result | EAT attestation result (EAR) in a JWT (RFC 7519), ES256 | [`AttestationResult`] |
+//! | the verifier's public keys | JWK Set (RFC 7517) | [`JwkSet`] |
 //! | a tenant's request | HTTP message signature (RFC 9421), content digest (RFC 9530) | [`request`] |
 //! | reference values | JWS (RFC 7515) | [`jws`] |
 //!
@@ -17,6 +18,8 @@ mod cmw;
 #[cfg(feature = "gate")]
 mod ear;
 mod eat;
+#[cfg(feature = "gate")]
+mod jwks;
 #[cfg(feature = "gate")]
 pub mod jws;
 mod nonce;
@@ -33,4 +36,6 @@ pub use eat::{
     Evidence, EvidenceClaims, EvidenceError, LogClaim, MAX_EVENT_LOG, PcrValue, PodClaim,
     QuotePart, binding,
 };
+#[cfg(feature = "gate")]
+pub use jwks::{Jwk, JwkSet};
 pub use nonce::{Nonce, NonceError, NonceStore, SeenError, SeenNonces};

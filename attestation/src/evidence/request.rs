@@ -108,14 +108,14 @@ pub fn key_id_of(headers: &SignatureHeaders) -> Result<String, RequestError> {
     Ok(parse(&headers.signature_input)?.key_id.to_owned())
 }
 
-/// Verifies that a request was made by the holder of `key`, is fresh, and was not seen before.
+/// Verifies that a request was made by the holder of `key`, is fresh, and was not seen before; gives its nonce.
 pub fn verify(
     key: &VerifyingKey,
     request: Request<'_>,
     headers: &SignatureHeaders,
     seen: &mut SeenNonces,
     now: Timestamp,
-) -> Result<(), RequestError> {
+) -> Result<Nonce, RequestError> {
     let input = parse(&headers.signature_input)?;
     if input.key_id != key_id(key) {
         return Err(RequestError::Key(input.key_id.to_owned()));
@@ -153,7 +153,7 @@ pub fn verify(
         Timestamp::from_secs(input.expires.saturating_add(CLOCK_BEHIND + 1)),
         now,
     )?;
-    Ok(())
+    Ok(input.nonce)
 }
 
 fn content_digest(body: &[u8]) -> String {
@@ -240,10 +240,12 @@ mod tests {
 
     #[test]
     fn a_request_is_accepted_once() {
-        let (key, headers) = signed();
+        let key = TokenKey::generate().unwrap();
+        let nonce = Nonce::random().unwrap();
+        let headers = sign(&key, REQUEST, &nonce, NOW, 60);
         let mut seen = seen();
         let mut verify = || verify(&key.public(), REQUEST, &headers, &mut seen, NOW);
-        assert_eq!(verify(), Ok(()));
+        assert_eq!(verify(), Ok(nonce));
         assert_eq!(verify(), Err(RequestError::Seen(SeenError::Repeated)));
         assert_eq!(key_id_of(&headers).unwrap(), key.id());
     }
@@ -305,7 +307,7 @@ mod tests {
     fn an_old_or_future_request_is_refused() {
         let (key, headers) = signed();
         let at = |now: Timestamp| verify(&key.public(), REQUEST, &headers, &mut seen(), now);
-        assert_eq!(at(NOW.plus_secs(60 + CLOCK_BEHIND)), Ok(()));
+        assert!(at(NOW.plus_secs(60 + CLOCK_BEHIND)).is_ok());
         assert_eq!(
             at(NOW.plus_secs(61 + CLOCK_BEHIND)),
             Err(RequestError::Expired)
@@ -347,7 +349,8 @@ mod tests {
                     &headers,
                     &mut seen,
                     NOW.plus_secs(3)
-                ),
+                )
+                .map(|_| ()),
                 expected,
                 "{started}"
             );

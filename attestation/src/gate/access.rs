@@ -10,6 +10,7 @@ use uuid::Uuid;
 
 use super::problem::Problem;
 use super::registrar::LocalRegistrar;
+use super::result::Asked;
 use super::verify::Verifier;
 use crate::ima::PodUid;
 use crate::net::Client;
@@ -153,21 +154,22 @@ pub enum VerifierAccess {
 
 impl VerifierAccess {
     /// What is known of a pod.
-    pub async fn pod(&self, uid: PodUid) -> Result<PodStatus, Problem> {
+    pub async fn pod(&self, uid: PodUid, asked: &Asked) -> Result<PodStatus, Problem> {
         match self {
-            VerifierAccess::Local(verifier) => verifier.pod(uid),
+            VerifierAccess::Local(verifier) => verifier.for_asker(verifier.pod(uid)?, asked),
             VerifierAccess::Remote(client) => {
-                Ok(client.get(&format!("/v1/verifier/pods/{uid}")).await?)
+                let path = format!("/v1/verifier/pods/{uid}{}", asked.query());
+                Ok(client.get(&path).await?)
             }
         }
     }
 
     /// Attests a pod.
-    pub async fn attest_pod(&self, uid: PodUid) -> Result<PodStatus, Problem> {
+    pub async fn attest_pod(&self, uid: PodUid, asked: &Asked) -> Result<PodStatus, Problem> {
         match self {
-            VerifierAccess::Local(verifier) => verifier.attest_pod(uid).await,
+            VerifierAccess::Local(verifier) => verifier.attest_pod(uid, asked).await,
             VerifierAccess::Remote(client) => {
-                let path = format!("/v1/verifier/pods/{uid}/attest");
+                let path = format!("/v1/verifier/pods/{uid}/attest{}", asked.query());
                 Ok(client.ask(Method::POST, &path, &()).await?)
             }
         }

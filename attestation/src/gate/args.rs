@@ -12,6 +12,7 @@ use super::keep::KeepArgs;
 use super::serve::{COMPONENTS, GateConfig, ROTATION, credentials_name, start};
 use crate::clock::{Clock, SystemClock};
 use crate::logs::LogFormat;
+use crate::net::pki::names_in;
 use crate::net::tls::Credentials;
 use crate::net::{Authority, Role};
 use crate::policy;
@@ -26,7 +27,7 @@ pub enum GateCommand {
     /// Renew the components' certificates, which run out after 90 days; their keys stay.
     Renew(InitArgs),
     /// Run the gate, or some of its components.
-    Serve(ServeArgs),
+    Serve(Box<ServeArgs>),
 }
 
 /// Where an installation is.
@@ -35,6 +36,9 @@ pub struct InitArgs {
     /// The installation's folder.
     #[arg(value_name = "FOLDER")]
     folder: PathBuf,
+    /// A host name or an address by which the gate is reached, for its certificates; may be given more than once.
+    #[arg(long = "name", value_name = "NAME")]
+    names: Vec<String>,
 }
 
 /// Whom to issue a certificate to.
@@ -63,6 +67,9 @@ pub struct ServeArgs {
     /// Where to listen.
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:30000")]
     listen: SocketAddr,
+    /// Also answer for health, and with the keys of results, here: over TLS, but to everybody.
+    #[arg(long, value_name = "ADDRESS")]
+    health: Option<SocketAddr>,
     /// Run only this component; may be given more than once.
     #[arg(long = "role", value_enum, value_name = "ROLE")]
     roles: Vec<Role>,
@@ -96,7 +103,7 @@ impl GateCommand {
     pub fn run(self) -> Result<(), GateError> {
         match self {
             GateCommand::Init(args) => {
-                init(&args.folder, &SystemClock)?;
+                init_named(&args.folder, &args.names, &SystemClock)?;
                 eprintln!("made an installation in `{}`", args.folder.display());
                 Ok(())
             }
@@ -104,7 +111,7 @@ impl GateCommand {
                 enrol(&args.folder, args.role, &args.name, &args.out, &SystemClock)
             }
             GateCommand::Renew(args) => {
-                renew(&args.folder, &SystemClock)?;
+                renew_named(&args.folder, &args.names, &SystemClock)?;
                 eprintln!("renewed the certificates in `{}`", args.folder.display());
                 Ok(())
             }
@@ -122,12 +129,17 @@ fn folder(path: &Path) -> Result<(), GateError> {
 
 /// Makes an installation: nothing in it was shipped, everything is generated here.
 pub fn init(path: &Path, clock: &dyn Clock) -> Result<(), GateError> {
+    init_named(path, &[], clock)
+}
+
+/// The same with names or addresses by which the gate is reached.
+pub fn init_named(path: &Path, names: &[String], clock: &dyn Clock) -> Result<(), GateError> {
     folder(path)?;
     let now = clock.now();
     let authority = Authority::create(path, now)?;
     for roles in components() {
         let name = credentials_name(&roles);
-        let issued = authority.issue(&name, &roles, now)?;
+        let issued = authority.issue_named((&name, names), &roles, now)?;
         Credentials::new(authority.certificate(), issued).write(path, &name)?;
     }
     Ok(())
@@ -142,6 +154,11 @@ fn components() -> impl Iterator<Item = Vec<Role>> {
 /// Renews the certificates of the components that are in a folder. Their keys stay: agents know the
 /// verifier by its key.
 pub fn renew(path: &Path, clock: &dyn Clock) -> Result<(), GateError> {
+    renew_named(path, &[], clock)
+}
+
+/// The same with more names or addresses by which the gate is reached; those that it had stay.
+pub fn renew_named(path: &Path, names: &[String], clock: &dyn Clock) -> Result<(), GateError> {
     let authority = Authority::open(path)?;
     for roles in components() {
         let name = credentials_name(&roles);
@@ -149,7 +166,9 @@ pub fn renew(path: &Path, clock: &dyn Clock) -> Result<(), GateError> {
             continue;
         }
         let old = Credentials::read(path, &name)?;
-        let issued = authority.issue_for(&old.key, &name, &roles, clock.now())?;
+        let mut all = names_in(&old.certificate)?;
+        all.extend_from_slice(names);
+        let issued = authority.issue_for(&old.key, (&name, &all), &roles, clock.now())?;
         Credentials::new(authority.certificate(), issued).write(path, &name)?;
     }
     Ok(())
@@ -177,6 +196,7 @@ impl ServeArgs {
         if !self.roles.is_empty() {
             config.roles = self.roles;
         }
+        config.health = self.health;
         config.registrar = self.registrar;
         config.reference = self.reference;
         config.verifier = self.verifier;

@@ -53,6 +53,12 @@ impl OwnCredentials {
         Ok(self.of(role)?.client()?)
     }
 
+    /// How the process accepts connections of everybody.
+    pub(super) fn open_server(&self) -> Result<Arc<ServerConfig>, GateError> {
+        let all: Vec<&Credentials> = self.of.iter().map(|(_, own)| own).collect();
+        Ok(tls::open_server_of(&all)?)
+    }
+
     /// How the process accepts them: each client sees the certificate of the component that it asks for.
     pub(super) fn server(&self) -> Result<Arc<ServerConfig>, GateError> {
         let all: Vec<&Credentials> = self.of.iter().map(|(_, own)| own).collect();

@@ -17,6 +17,7 @@ impl From<AttestationError> for Problem {
         };
         Problem {
             effect: Some(effect),
+            code: Some(error.code()),
             ..Problem::new(status, error)
         }
     }
@@ -26,6 +27,7 @@ impl From<RegistrationError> for Problem {
     fn from(error: RegistrationError) -> Self {
         Problem {
             effect: Some(error.effect()),
+            code: Some(error.code()),
             ..Problem::new(StatusCode::UNPROCESSABLE_ENTITY, error)
         }
     }

@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::access::{Registrar, VerifierAccess};
 use super::problem::Problem;
+use super::result::Asked;
 use crate::clock::Clock;
 use crate::evidence::SeenNonces;
 use crate::evidence::jws::public_key_from_pem;
@@ -34,51 +35,62 @@ impl PodHandler {
         }
     }
 
-    /// The pod, if the request is signed by the tenant that owns it.
+    /// Whom the answer is for, if the request is signed by the tenant that owns the pod.
     async fn authorise(
         &self,
-        tenant: &str,
+        (tenant, audience): (&str, Option<&str>),
         uid: PodUid,
         request: Request<'_>,
         headers: &SignatureHeaders,
-    ) -> Result<PodStatus, Problem> {
+    ) -> Result<Asked, Problem> {
         let refused = |error: String| Problem::new(axum::http::StatusCode::UNAUTHORIZED, error);
         let record = self.registrar.tenant(tenant).await?;
         let key = public_key_from_pem(&record.public_key).map_err(Problem::internal)?;
         let now = self.clock.now();
-        {
+        let nonce = {
             let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
             verify(&key, request, headers, &mut seen, now)
-                .map_err(|error| refused(error.to_string()))?;
-        }
-        let status = self.verifier.pod(uid).await?;
+                .map_err(|error| refused(error.to_string()))?
+        };
+        // The answer is for whoever the tenant names, or for the tenant, and for this request alone.
+        let asked = Asked {
+            nonce: Some(nonce),
+            audience: Some(audience.unwrap_or(tenant).to_owned()),
+        };
+        asked.check()?;
+        let status = self.verifier.pod(uid, &Asked::default()).await?;
         if status.pod.tenant != record.id {
             // Whose pod it is, is nobody else's business.
             return Err(Problem::not_found(format!("there is no pod `{uid}`")));
         }
-        Ok(status)
+        Ok(asked)
     }
 
-    /// Attests a tenant's pod.
+    /// Attests a tenant's pod; the result is for the audience that the tenant names, or for itself.
     pub async fn attest(
         &self,
-        tenant: &str,
+        (tenant, audience): (&str, Option<&str>),
         uid: PodUid,
         request: Request<'_>,
         headers: &SignatureHeaders,
     ) -> Result<PodStatus, Problem> {
-        self.authorise(tenant, uid, request, headers).await?;
-        self.verifier.attest_pod(uid).await
+        let asked = self
+            .authorise((tenant, audience), uid, request, headers)
+            .await?;
+        self.verifier.attest_pod(uid, &asked).await
     }
 
     /// What is known of a tenant's pod.
     pub async fn status(
         &self,
-        tenant: &str,
+        (tenant, audience): (&str, Option<&str>),
         uid: PodUid,
         request: Request<'_>,
         headers: &SignatureHeaders,
     ) -> Result<PodStatus, Problem> {
-        self.authorise(tenant, uid, request, headers).await
+        let asked = self
+            .authorise((tenant, audience), uid, request, headers)
+            .await?;
+        self.verifier.pod(uid, &asked).await
     }
 }

@@ -9,6 +9,7 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
+use super::result::Asked;
 use super::verify::Verifier;
 use super::workers::WorkerHandler;
 use crate::verifier::Trust;
@@ -98,7 +99,7 @@ pub async fn attest_forever(verifier: Arc<Verifier>, interval: Duration) {
         let verifier = verifier.clone();
         async move {
             // The outcome is stored, counted and logged where it is decided.
-            let _ = verifier.attest_worker(&name).await;
+            let _ = verifier.attest_worker(&name, &Asked::default()).await;
         }
     })
     .await;

@@ -32,7 +32,7 @@ use crate::evidence::jws::TokenKey;
 use crate::net::identity::key_digest;
 use crate::net::pki::{AGENT_DAYS, public_key_of};
 use crate::net::tls::SharedServerConfig;
-use crate::net::{Authority, Client, Role, serve};
+use crate::net::{Authority, Client, Role, serve, serve_everybody};
 use crate::policy::PolicySet;
 use crate::protocol::attestation::EVIDENCE_MILLIS;
 use crate::reference::ReferenceStore;
@@ -51,6 +51,8 @@ pub struct GateConfig {
     pub folder: PathBuf,
     /// Which components run in this process.
     pub roles: Vec<Role>,
+    /// Where to answer for health to everybody, if anywhere.
+    pub health: Option<SocketAddr>,
     /// Where the registrar is, if not here.
     pub registrar: Option<String>,
     /// Where the reference values are, if not here.
@@ -80,6 +82,7 @@ impl GateConfig {
         GateConfig {
             folder: folder.to_owned(),
             roles: COMPONENTS.to_vec(),
+            health: None,
             registrar: None,
             reference: None,
             verifier: None,
@@ -106,6 +109,8 @@ pub const COMPONENTS: [Role; 5] = [
 pub struct RunningGate {
     /// Where it listens.
     pub address: SocketAddr,
+    /// Where it answers for health to everybody.
+    pub health: Option<SocketAddr>,
     /// Its verifier, if it runs here.
     pub verifier: Option<Arc<Verifier>>,
     workers: Option<Arc<WorkerHandler>>,
@@ -266,6 +271,7 @@ pub async fn start(
         clock,
         document,
     });
+    let open = router(routes::open_endpoints(&config.roles)).with_state(gate.clone());
     let app = router(endpoints)
         .layer(DefaultBodyLimit::max(MAX_REQUEST))
         .with_state(gate);
@@ -290,6 +296,24 @@ pub async fn start(
             periodic.spawn(rotate_forever(workers.clone(), config.rotation));
         }
     }
+    let health = match config.health {
+        Some(address) => Some(
+            TcpListener::bind(address)
+                .await
+                .map_err(GateError::Listen)?,
+        ),
+        None => None,
+    };
+    let health_address = health.as_ref().map(TcpListener::local_addr).transpose();
+    if let Some(listener) = health {
+        let tls = SharedServerConfig::new(own.open_server()?);
+        periodic.spawn(async move {
+            let served = serve_everybody(listener, tls, open, std::future::pending()).await;
+            if let Err(error) = served {
+                tracing::error!(%error, "health is not answered for any more");
+            }
+        });
+    }
     let address = listener.local_addr().map_err(GateError::Listen)?;
     let tls = SharedServerConfig::new(own.server()?);
     let (stop, stopped) = oneshot::channel::<()>();
@@ -299,6 +323,7 @@ pub async fn start(
     }));
     Ok(RunningGate {
         address,
+        health: health_address.map_err(GateError::Listen)?,
         verifier,
         workers,
         stop: Some(stop),

@@ -14,6 +14,9 @@ pub struct WorkerReport {
     pub worker: WorkerStatus,
     /// Its pods.
     pub pods: Vec<PodStatus>,
+    /// The result about the worker as a signed token, where it was just attested; otherwise empty.
+    #[serde(default)]
+    pub token: String,
 }
 
 /// All workers, and the version from which their changes can be watched.
@@ -88,6 +91,7 @@ impl Verifier {
         Ok(WorkerReport {
             worker: self.worker_status(name)?,
             pods: self.pods(Some(name))?.items,
+            token: String::new(),
         })
     }
 }

@@ -139,10 +139,10 @@ impl Verifier {
                 reason: match verdict {
                     Ok(_) if waiting => {
                         let strangers = judged.appraisal.strangers.clone();
-                        AttestationError::Pending(strangers).to_string()
+                        AttestationError::Pending(strangers).reason()
                     }
                     Ok(_) => "attested".to_owned(),
-                    Err(error) => error.to_string(),
+                    Err(error) => error.reason(),
                 },
                 token: token.map_err(Fault::unavailable)?,
                 pending,

@@ -13,6 +13,7 @@ use super::agents::GateAgents;
 use super::flights::Flights;
 use super::metrics::Metrics;
 use super::problem::Problem;
+use super::result::Asked;
 use super::standing::WorkerReport;
 use crate::clock::Clock;
 use crate::evidence::jws::TokenKey;
@@ -155,38 +156,49 @@ impl Verifier {
     }
 
     /// Attests one pod, by its identifier, and with it its worker.
-    pub async fn attest_pod(&self, uid: PodUid) -> Result<PodStatus, Problem> {
+    pub async fn attest_pod(&self, uid: PodUid, asked: &Asked) -> Result<PodStatus, Problem> {
+        asked.check()?;
         let pod = self.store().pod(uid)?.pod;
-        let verdicts = self.attest(&pod.worker, Some(uid)).await?;
+        let worker = self.store().worker(&pod.worker)?.id;
+        let refusal = |error| self.refusal(worker, Some(uid), error, asked);
+        let attested = self.attest(&pod.worker, Some(uid)).await?;
+        let verdicts = attested.map_err(refusal)?;
         match verdicts.get(&uid) {
-            Some(Ok(())) => self.pod(uid),
+            Some(Ok(())) => self.for_asker(self.pod(uid)?, asked),
             Some(Err(error)) => {
                 let known = self.pod(uid)?;
                 // What waits to be explained takes no trust away.
                 if error.effect() == Effect::Pending && known.trust == Trust::Trusted {
-                    return Ok(known);
+                    return self.for_asker(known, asked);
                 }
-                Err(error.clone().into())
+                Err(refusal(error.clone()))
             }
-            None => Err(AttestationError::Changed(format!("pod `{}`", pod.label())).into()),
+            None => {
+                let pod = format!("pod `{}`", pod.label());
+                Err(refusal(AttestationError::Changed(pod)))
+            }
         }
     }
 
     /// Attests a worker with one quote, and judges all its pods by it.
-    pub async fn attest_worker(&self, name: &str) -> Result<WorkerReport, Problem> {
-        self.attest(name, None).await?;
-        self.report(name)
+    pub async fn attest_worker(&self, name: &str, asked: &Asked) -> Result<WorkerReport, Problem> {
+        asked.check()?;
+        let worker = self.store().worker(name)?.id;
+        let attested = self.attest(name, None).await?;
+        attested.map_err(|error| self.refusal(worker, None, error, asked))?;
+        let mut report = self.report(name)?;
+        report.token = self.worker_result(&report.worker, asked).await?;
+        Ok(report)
     }
 
     /// Attests a worker together with whoever else asks for it.
-    async fn attest(&self, name: &str, asked: Option<PodUid>) -> Result<Arc<PodVerdicts>, Problem> {
-        self.store().worker(name)?;
+    async fn attest(&self, name: &str, asked: Option<PodUid>) -> Result<Attested, Problem> {
         let ended = || Problem::new(StatusCode::SERVICE_UNAVAILABLE, "the verifier is stopping");
         let this = self.this.upgrade().ok_or_else(ended)?;
         let worker = name.to_owned();
         let work = move |asked: Vec<Option<PodUid>>| async move { this.fly(&worker, &asked).await };
         let outcome = self.flights.join(name.to_owned(), asked, work).await;
-        Ok(outcome.ok_or_else(ended)??)
+        outcome.ok_or_else(ended)
     }
 
     async fn fly(&self, name: &str, asked: &[Option<PodUid>]) -> Attested {

@@ -10,8 +10,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::logs::shown;
 use crate::net::{ClientError, PkiError};
-use crate::protocol::Effect;
+use crate::protocol::{Effect, ReasonCode};
 
 /// An answer that is no success: never a success status with an error inside.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -23,6 +24,10 @@ pub struct Problem {
     pub detail: String,
     /// What follows for worker or pod, if something does.
     pub effect: Option<Effect>,
+    /// The code of the reason, if it has one.
+    pub code: Option<ReasonCode>,
+    /// The refusal as a signed result, if there is one.
+    pub result: Option<String>,
 }
 
 impl Problem {
@@ -30,8 +35,11 @@ impl Problem {
     pub fn new(status: StatusCode, detail: impl ToString) -> Self {
         Problem {
             status,
-            detail: detail.to_string(),
+            // It holds names that others chose, and ends up in logs and on terminals.
+            detail: shown(&detail.to_string()),
             effect: None,
+            code: None,
+            result: None,
         }
     }
 
@@ -74,6 +82,11 @@ pub(super) struct ProblemBody {
     detail: String,
     /// What follows for worker or pod; null if nothing does.
     effect: Option<Effect>,
+    /// The code of the reason; null if it has none.
+    code: Option<ReasonCode>,
+    /// The refusal as a signed attestation result (a token), where the verifier made one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    result: Option<String>,
 }
 
 impl IntoResponse for Problem {
@@ -84,6 +97,8 @@ impl IntoResponse for Problem {
             title: self.status.canonical_reason().unwrap_or("error"),
             detail: self.detail,
             effect: self.effect,
+            code: self.code,
+            result: self.result,
         };
         let mut response = (self.status, Json(body)).into_response();
         response.headers_mut().insert(
@@ -133,10 +148,14 @@ impl From<ClientError> for Problem {
                 status,
                 message,
                 effect,
+                code,
+                result,
             } => Problem {
                 status: StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_GATEWAY),
                 detail: message,
                 effect: effect.and_then(|name| serde_json::from_value(name.into()).ok()),
+                code: code.and_then(|name| ReasonCode::parse(&name)),
+                result,
             },
             other => Problem::new(StatusCode::BAD_GATEWAY, other),
         }

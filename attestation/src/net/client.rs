@@ -66,6 +66,10 @@ pub enum ClientError {
         message: String,
         /// What follows for worker or pod, by its name, if it said so.
         effect: Option<String>,
+        /// The code of the reason, if it said so.
+        code: Option<String>,
+        /// The refusal as a signed result, if it gave one.
+        result: Option<String>,
     },
     /// The answer is not what it should be.
     #[error("`{address}` answered with something else than expected: {reason}")]
@@ -93,6 +97,10 @@ struct Problem {
     detail: String,
     #[serde(default)]
     effect: Option<String>,
+    #[serde(default)]
+    code: Option<String>,
+    #[serde(default)]
+    result: Option<String>,
 }
 
 impl Client {
@@ -163,11 +171,15 @@ impl Client {
         let problem = serde_json::from_slice(&bytes).unwrap_or_else(|_| Problem {
             detail: String::from_utf8_lossy(&bytes).chars().take(300).collect(),
             effect: None,
+            code: None,
+            result: None,
         });
         Err(ClientError::Refused {
             status: status.as_u16(),
             message: problem.detail,
             effect: problem.effect,
+            code: problem.code,
+            result: problem.result,
         })
     }
 

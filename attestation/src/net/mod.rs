@@ -17,4 +17,4 @@ pub use client::{Client, ClientError};
 pub use identity::{Peer, Role};
 pub use limits::Limits;
 pub use pki::{Authority, Issued, PkiError};
-pub use server::{serve, serve_within};
+pub use server::{serve, serve_everybody, serve_within};

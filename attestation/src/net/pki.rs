@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::Write as _;
+use std::net::IpAddr;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
@@ -15,6 +16,8 @@ use rustls::pki_types::CertificateSigningRequestDer;
 use time::OffsetDateTime;
 use uuid::Uuid;
 use x509_cert::der::{DecodePem as _, Encode as _};
+use x509_cert::ext::pkix::SubjectAltName;
+use x509_cert::ext::pkix::name::GeneralName;
 use zeroize::Zeroizing;
 
 use super::identity::{Role, attestation_key_uri, key_digest, worker_uri};
@@ -90,6 +93,43 @@ fn dns(name: &str) -> Result<SanType, PkiError> {
         .map_err(|_| PkiError::Name(name.to_owned()))
 }
 
+/// A host name or an address, as a client asks for it.
+fn name_or_address(text: &str) -> Result<SanType, PkiError> {
+    if let Ok(address) = text.parse::<IpAddr>() {
+        return Ok(SanType::IpAddress(address));
+    }
+    let host = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_');
+    if text.is_empty() || !text.chars().all(host) {
+        return Err(PkiError::Name(text.to_owned()));
+    }
+    dns(text)
+}
+
+/// The host names and addresses in a certificate in PEM.
+pub fn names_in(certificate: &str) -> Result<Vec<String>, PkiError> {
+    let certificate =
+        x509_cert::Certificate::from_pem(certificate).map_err(|_| PkiError::Request)?;
+    let body = certificate.tbs_certificate();
+    let names = body
+        .get_extension::<SubjectAltName>()
+        .map_err(|_| PkiError::Request)?;
+    let names = names.map_or_else(Vec::new, |(_, names)| names.0);
+    Ok(names.iter().filter_map(name_of).collect())
+}
+
+fn name_of(name: &GeneralName) -> Option<String> {
+    match name {
+        GeneralName::DnsName(name) => Some(name.as_str().to_owned()),
+        GeneralName::IpAddress(address) => {
+            let bytes = address.as_bytes();
+            let four = <[u8; 4]>::try_from(bytes).map(IpAddr::from);
+            let address = four.or_else(|_| <[u8; 16]>::try_from(bytes).map(IpAddr::from));
+            address.ok().map(|address| address.to_string())
+        }
+        _ => None,
+    }
+}
+
 fn uri(text: String) -> Result<SanType, PkiError> {
     Ia5String::try_from(text.clone())
         .map(SanType::URI)
@@ -162,32 +202,50 @@ impl Authority {
 
     /// Issues a key and certificate for a component with some roles.
     pub fn issue(&self, name: &str, roles: &[Role], now: Timestamp) -> Result<Issued, PkiError> {
-        let reserved = Role::ALL.iter().find(|role| role.name() == name);
-        if reserved.is_some_and(|role| role.is_component() && !roles.contains(role)) {
-            return Err(PkiError::Name(name.to_owned()));
-        }
-        self.certify(KeyPair::generate()?, name, roles, now)
+        self.issue_named((name, &[]), roles, now)
+    }
+
+    /// The same with further names or addresses by which it is reached.
+    pub fn issue_named(
+        &self,
+        names: (&str, &[String]),
+        roles: &[Role],
+        now: Timestamp,
+    ) -> Result<Issued, PkiError> {
+        self.certify(KeyPair::generate()?, names, roles, now)
     }
 
     /// Issues another certificate for a component that has a key (PEM).
     pub fn issue_for(
         &self,
         key: &str,
-        name: &str,
+        names: (&str, &[String]),
         roles: &[Role],
         now: Timestamp,
     ) -> Result<Issued, PkiError> {
-        self.certify(KeyPair::from_pem(key)?, name, roles, now)
+        self.certify(KeyPair::from_pem(key)?, names, roles, now)
     }
 
     fn certify(
         &self,
         key: KeyPair,
-        name: &str,
+        (name, others): (&str, &[String]),
         roles: &[Role],
         now: Timestamp,
     ) -> Result<Issued, PkiError> {
-        let params = self.component(name, roles, now)?;
+        for name in others.iter().map(String::as_str).chain([name]) {
+            let reserved = Role::ALL.iter().find(|role| role.name() == name);
+            if reserved.is_some_and(|role| role.is_component() && !roles.contains(role)) {
+                return Err(PkiError::Name(name.to_owned()));
+            }
+        }
+        let mut params = self.component(name, roles, now)?;
+        for other in others {
+            let other = name_or_address(other)?;
+            if !params.subject_alt_names.contains(&other) {
+                params.subject_alt_names.push(other);
+            }
+        }
         let certificate = params.signed_by(&key, &self.issuer)?.pem();
         Ok(Issued {
             certificate,

@@ -56,7 +56,30 @@ pub async fn serve_within(
     router: Router,
     stop: impl Future<Output = ()>,
 ) -> io::Result<()> {
+    serve_as(false, limits, listener, tls, router, stop).await
+}
+
+/// Serves whoever connects, with a certificate or without, until `stop` is ready. The router must have nothing in
+/// it that is not for everybody.
+pub async fn serve_everybody(
+    listener: TcpListener,
+    tls: SharedServerConfig,
+    router: Router,
+    stop: impl Future<Output = ()>,
+) -> io::Result<()> {
+    serve_as(true, Limits::gate(), listener, tls, router, stop).await
+}
+
+async fn serve_as(
+    anonymous: bool,
+    limits: Limits,
+    listener: TcpListener,
+    tls: SharedServerConfig,
+    router: Router,
+    stop: impl Future<Output = ()>,
+) -> io::Result<()> {
     let server = Server {
+        anonymous,
         places: Places::new(limits),
         refusals: Arc::new(Semaphore::new(REFUSALS)),
         tls,
@@ -102,6 +125,8 @@ async fn accept<C: Future<Output = ()> + Send + 'static>(
 
 #[derive(Clone)]
 struct Server {
+    /// Whether clients without a certificate are served.
+    anonymous: bool,
     places: Places,
     refusals: Arc<Semaphore>,
     tls: SharedServerConfig,
@@ -140,9 +165,14 @@ async fn connection(server: Server, stream: TcpStream, from: SocketAddr) {
         }
     };
     let certificates = stream.get_ref().1.peer_certificates();
-    let peer = certificates
-        .and_then(|chain| chain.first())
-        .and_then(|certificate| Peer::from_certificate(certificate));
+    let peer = match certificates.and_then(|chain| chain.first()) {
+        Some(certificate) => Peer::from_certificate(certificate),
+        // Limits are for each address.
+        None => server.anonymous.then(|| Peer {
+            key: from.ip().to_string(),
+            ..Peer::default()
+        }),
+    };
     let Some(peer) = peer else {
         tracing::warn!(%from, "a client's certificate could not be read");
         return;

@@ -13,6 +13,7 @@ use crate::clock::Timestamp;
 use crate::digest::Digest;
 use crate::evidence::{EvidenceError, Nonce, NonceError};
 use crate::ima::{Cursor, PodUid, ReplayError, ResumeError};
+use crate::logs::shown;
 use crate::reference::Mismatch;
 use crate::tpm::QuoteError;
 use crate::verifier::{Appraisal, Pod, PodTerms};
@@ -163,6 +164,12 @@ impl AttestationError {
             AttestationError::Resume(ResumeError::BootChanged)
                 | AttestationError::Replay(ReplayError::Mismatch { .. })
         )
+    }
+
+    /// Why, in words of which none does anything else than to show itself: they hold names that workers chose, and
+    /// end up in logs, tables and messages.
+    pub fn reason(&self) -> String {
+        shown(&self.to_string())
     }
 
     /// What follows for worker and pod.

@@ -14,6 +14,7 @@ pub mod enrolment;
 pub mod message;
 #[cfg(feature = "gate")]
 pub mod port;
+mod reason;
 #[cfg(feature = "gate")]
 mod record;
 #[cfg(feature = "gate")]
@@ -25,6 +26,7 @@ pub mod removal;
 pub use attestation::{Attestation, AttestationError, BootError};
 pub use enrolment::{Enrolment, EnrolmentError};
 pub use message::{Acknowledgement, Challenge, EvidenceRequest, Identity, Proof};
+pub use reason::ReasonCode;
 #[cfg(feature = "gate")]
 pub use record::{Admission, Outstanding, WorkerRecord};
 #[cfg(feature = "gate")]

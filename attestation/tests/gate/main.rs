@@ -25,6 +25,7 @@ mod ordinary;
 mod pause;
 mod periodic;
 mod protocols;
+mod results;
 mod rogue;
 mod roles;
 mod schemas;

@@ -80,7 +80,11 @@ async fn agent(
     tpm: Box<dyn Tpm>,
     ek: EkKind,
 ) -> RunningAgent {
-    let base = world.folder.path().join(format!("rogue-{name}"));
+    // A name may be tried on several machines: each time with keys of its own.
+    let base = world
+        .folder
+        .path()
+        .join(format!("{name}-{}", uuid::Uuid::new_v4()));
     let (state, credentials) = (base.join("state"), base.join("credentials"));
     std::fs::create_dir_all(&state).unwrap();
     let gate = world.folder.path().join("gate");

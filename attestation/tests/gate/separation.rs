@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::world::{World, ask};
 use hyper::{Method, StatusCode};
 use locus_attestation::clock::{Clock, SystemClock};
-use locus_attestation::gate::args::enrol;
+use locus_attestation::gate::args::{enrol, init_named, renew_named};
 use locus_attestation::gate::{GateConfig, RunningGate, start};
 use locus_attestation::net::Role;
 use locus_attestation::net::tls::Credentials;
@@ -271,5 +271,97 @@ async fn denied_clients_are_shut_out() {
         let (status, answer) = world.operate(Method::POST, path, Value::Null).await;
         assert_eq!(status, StatusCode::OK, "{answer}");
         assert_eq!(world.trust(&worker.name), Trust::Trusted);
+    }
+}
+
+/// A client without a certificate, which knows the authority of the installation.
+fn stranger(world: &World, address: &str, name: &str) -> Client {
+    let pem = std::fs::read(world.folder.path().join("gate/ca.pem")).unwrap();
+    let mut roots = rustls::RootCertStore::empty();
+    roots
+        .add(CertificateDer::from_pem_slice(&pem).unwrap())
+        .unwrap();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = rustls::ClientConfig::builder_with_provider(provider)
+        .with_protocol_versions(&[&rustls::version::TLS13])
+        .unwrap()
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    Client::new(Arc::new(config), address, name)
+}
+
+/// Health has a port of its own for those without a certificate, and nothing else is there.
+#[tokio::test(flavor = "multi_thread")]
+async fn health_is_for_everybody_and_nothing_else_is() {
+    let mut world = World::new().await;
+    let open = world.gate.take().unwrap();
+    assert_eq!(open.health, None, "nobody asked for it");
+    open.stop().await;
+    world
+        .start_gate_as(|config| config.health = Some("127.0.0.1:0".parse().unwrap()))
+        .await;
+    let health = world.gate.as_ref().unwrap().health.unwrap().to_string();
+    let everybody = stranger(&world, &health, "gate");
+    for (path, expected) in [
+        ("/healthz", 200),
+        ("/readyz", 200),
+        ("/v1/verifier/keys", 200),
+        ("/metrics", 404),
+        ("/openapi.json", 404),
+        ("/v1/workers", 404),
+        ("/v1/verifier/workers", 404),
+        ("/v1/tenants/Tenant-76/pods/x", 404),
+    ] {
+        let answered = everybody.exchange(Method::GET, path, &[], Vec::new()).await;
+        assert_eq!(answered.unwrap().0.as_u16(), expected, "{path}");
+    }
+    let posted = everybody.exchange(Method::POST, "/healthz", &[], Vec::new());
+    assert_eq!(posted.await.unwrap().0, StatusCode::METHOD_NOT_ALLOWED);
+    // An operator's certificate opens nothing more here, and none opens nothing at the gate itself.
+    let operator = world.client_to(Role::Operator, "root", &health, "gate");
+    let (status, _) = ask(&operator, Method::GET, "/v1/workers", Value::Null).await;
+    assert_eq!(status, StatusCode::NOT_FOUND);
+    let without = stranger(&world, &world.gate_address, "gate");
+    let refused = without.exchange(Method::GET, "/healthz", &[], Vec::new());
+    assert!(
+        refused.await.is_err(),
+        "the gate itself is not for everybody"
+    );
+}
+
+/// The gate is known by the names that it was given, and by no others; a renewal keeps them.
+#[tokio::test(flavor = "multi_thread")]
+async fn certificates_have_the_names_that_were_chosen() {
+    let mut world = World::new().await;
+    world.gate.take().unwrap().stop().await;
+    let folder = world.folder.path().join("gate");
+    let names = ["gate.example".to_owned(), "127.0.0.1".to_owned()];
+    renew_named(&folder, &names, &SystemClock).unwrap();
+    renew_named(&folder, &["second.example".to_owned()], &SystemClock).unwrap();
+    world.start_gate().await;
+    let asked = |name: &str| {
+        let client = world.client_to(Role::Operator, "root", &world.gate_address, name);
+        async move {
+            let answered = client.exchange(Method::GET, "/healthz", &[], Vec::new());
+            answered.await.is_ok()
+        }
+    };
+    for name in [
+        "gate",
+        "verifier",
+        "gate.example",
+        "127.0.0.1",
+        "second.example",
+    ] {
+        assert!(asked(name).await, "{name}");
+    }
+    for name in ["other.example", "127.0.0.2", "worker"] {
+        assert!(!asked(name).await, "{name}");
+    }
+    let new = world.folder.path().join("new");
+    for wrong in ["a b", "", "*", "verifier"] {
+        let _ = std::fs::remove_dir_all(&new);
+        let made = init_named(&new, &[wrong.to_owned()], &SystemClock);
+        assert!(made.is_err(), "`{wrong}`");
     }
 }

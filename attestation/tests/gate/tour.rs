@@ -217,6 +217,7 @@ async fn all_json_is_as_it_is_described() {
     }
     tour.get(get.clone(), "/v1/outstanding").await;
     tour.get(get.clone(), "/v1/verifier/agents-key").await;
+    tour.get(get.clone(), "/v1/verifier/keys").await;
     let shown: Identity = serde_json::from_value(tour.get(get.clone(), IDENTITY).await).unwrap();
     let path = "/v1/endorsement-keys/validate";
     let (status, answer) = tour.send(post.clone(), path, &shown.endorsement).await;

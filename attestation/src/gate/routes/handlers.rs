@@ -4,10 +4,11 @@ use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::routing::{delete, get, post};
+use serde::Deserialize;
 
 use super::super::endpoint::{Endpoint, endpoint};
 use super::super::openapi::{Body, json};
-use super::super::problem::{JsonBody, Problem};
+use super::super::problem::{JsonBody, Problem, QueryOf};
 use super::super::workers::{Joined, RegisteredWorker};
 use super::{Answer, CONTROL, Done, OPERATOR, Shared, TENANT, Table, running, uid};
 use crate::evidence::request::{Request, SignatureHeaders};
@@ -31,11 +32,25 @@ pub(super) fn pod_handler() -> Table {
     vec![
         endpoint!("POST" "/v1/tenants/{tenant}/pods/{uid}/attest", TENANT,
             "Attests a tenant's own pod; signed by the tenant.",
-            Body::None => json::<PodStatus>("the pod and the trust in it"), post(tenant_attest)),
+            Body::None => json::<PodStatus>("the pod and the trust in it"), post(tenant_attest))
+        .with_query(AUDIENCE),
         endpoint!("GET" "/v1/tenants/{tenant}/pods/{uid}", TENANT,
             "A tenant's own pod and the trust in it; signed by the tenant.",
-            Body::None => json::<PodStatus>("the pod and the trust in it"), get(tenant_status)),
+            Body::None => json::<PodStatus>("the pod and the trust in it"), get(tenant_status))
+        .with_query(AUDIENCE),
     ]
+}
+
+/// The result has the nonce of the tenant's signature.
+const AUDIENCE: &[(&str, &str)] = &[(
+    "audience",
+    "Who reads the result; nobody else accepts it. The tenant, if absent.",
+)];
+
+/// Whom a tenant's result is for.
+#[derive(Deserialize)]
+struct For {
+    audience: Option<String>,
 }
 
 async fn register(
@@ -82,6 +97,7 @@ fn target(uri: &Uri) -> &str {
 async fn tenant_attest(
     State(gate): Shared,
     Path((tenant, id)): Path<(String, String)>,
+    QueryOf(whom): QueryOf<For>,
     uri: Uri,
     headers: HeaderMap,
     body: axum::body::Bytes,
@@ -94,13 +110,20 @@ async fn tenant_attest(
     let pods = running(gate.pods.as_ref())?;
     let signed = signature(&headers)?;
     Ok(Json(
-        pods.attest(&tenant, uid(&id)?, request, &signed).await?,
+        pods.attest(
+            (&tenant, whom.audience.as_deref()),
+            uid(&id)?,
+            request,
+            &signed,
+        )
+        .await?,
     ))
 }
 
 async fn tenant_status(
     State(gate): Shared,
     Path((tenant, id)): Path<(String, String)>,
+    QueryOf(whom): QueryOf<For>,
     uri: Uri,
     headers: HeaderMap,
 ) -> Answer<PodStatus> {
@@ -112,6 +135,12 @@ async fn tenant_status(
     let pods = running(gate.pods.as_ref())?;
     let signed = signature(&headers)?;
     Ok(Json(
-        pods.status(&tenant, uid(&id)?, request, &signed).await?,
+        pods.status(
+            (&tenant, whom.audience.as_deref()),
+            uid(&id)?,
+            request,
+            &signed,
+        )
+        .await?,
     ))
 }

@@ -119,6 +119,14 @@ pub fn endpoints(roles: &[Role]) -> Table {
     endpoints
 }
 
+/// What is for everybody, with a certificate or without: health, and the keys by which results are verified.
+pub fn open_endpoints(roles: &[Role]) -> Table {
+    let open = ["/healthz", "/readyz", "/v1/verifier/keys"];
+    let mut endpoints = endpoints(roles);
+    endpoints.retain(|endpoint| open.contains(&endpoint.path) && endpoint.roles.is_empty());
+    endpoints
+}
+
 /// What every process has: health, metrics, and this document.
 fn common() -> Table {
     vec![

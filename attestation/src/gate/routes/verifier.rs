@@ -11,10 +11,12 @@ use serde::Deserialize;
 use super::super::endpoint::{Endpoint, endpoint};
 use super::super::openapi::{Body, json};
 use super::super::problem::{JsonBody, Problem, QueryOf};
+use super::super::result::{Asked, BINDING};
 use super::super::standing::{PodList, WorkerList, WorkerReport};
 use super::{
     ASK_VERIFIER, Answer, CONTROL, Done, HANDLER, OPERATOR, READ_TRUST, Shared, Table, running, uid,
 };
+use crate::evidence::JwkSet;
 use crate::protocol::Admission;
 use crate::verifier::{
     Changes, EvidenceRecord, KeptEvidence, Pod, PodStatus, StartRequest, StartVerdict,
@@ -43,7 +45,8 @@ pub(super) fn verifier() -> Table {
             Body::None => Body::None, delete(remove_pod)),
         endpoint!("POST" "/v1/verifier/workers/{name}/attest", CONTROL,
             "Attests a worker with all its pods, with one quote.",
-            Body::None => json::<WorkerReport>("worker and pods"), post(attest_worker)),
+            Body::None => json::<WorkerReport>("worker and pods"), post(attest_worker))
+            .with_query(BINDING),
         endpoint!("POST" "/v1/verifier/pods", CONTROL, "Declares a pod with all its containers.",
             json::<Pod>("the pod") => json::<PodStatus>("the pod and the trust in it"), post(declare)),
         endpoint!("GET" "/v1/verifier/pods", CONTROL,
@@ -72,9 +75,14 @@ pub(super) fn verifier() -> Table {
             json::<StartRequest>("the worker and the images") => json::<StartVerdict>("the verdict"),
             post(start)),
         endpoint!("GET" "/v1/verifier/pods/{uid}", ASK_VERIFIER, "A pod and the trust in it.",
-            Body::None => json::<PodStatus>("the pod and the trust in it"), get(pod)),
+            Body::None => json::<PodStatus>("the pod and the trust in it"), get(pod))
+            .with_query(BINDING),
         endpoint!("POST" "/v1/verifier/pods/{uid}/attest", ASK_VERIFIER, "Attests a pod.",
-            Body::None => json::<PodStatus>("the pod and the trust in it"), post(attest_pod)),
+            Body::None => json::<PodStatus>("the pod and the trust in it"), post(attest_pod))
+            .with_query(BINDING),
+        endpoint!("GET" "/v1/verifier/keys", &[],
+            "The public keys by which results are verified (RFC 7517).",
+            Body::None => json::<JwkSet>("a JWK Set"), get(keys)),
     ]
 }
 
@@ -152,17 +160,31 @@ async fn forget(State(gate): Shared, Path(name): Path<String>) -> Done {
     Ok(StatusCode::NO_CONTENT)
 }
 
-async fn attest_worker(State(gate): Shared, Path(name): Path<String>) -> Answer<WorkerReport> {
+async fn attest_worker(
+    State(gate): Shared,
+    Path(name): Path<String>,
+    QueryOf(asked): QueryOf<Asked>,
+) -> Answer<WorkerReport> {
     let verifier = running(gate.verifier.as_ref())?;
-    Ok(Json(verifier.attest_worker(&name).await?))
+    Ok(Json(verifier.attest_worker(&name, &asked).await?))
+}
+
+async fn keys(State(gate): Shared) -> Answer<JwkSet> {
+    Ok(Json(running(gate.verifier.as_ref())?.keys()))
 }
 
 async fn declare(State(gate): Shared, JsonBody(pod): JsonBody<Pod>) -> Answer<PodStatus> {
     Ok(Json(running(gate.verifier.as_ref())?.declare(&pod)?))
 }
 
-async fn pod(State(gate): Shared, Path(id): Path<String>) -> Answer<PodStatus> {
-    Ok(Json(running(gate.verifier.as_ref())?.pod(uid(&id)?)?))
+async fn pod(
+    State(gate): Shared,
+    Path(id): Path<String>,
+    QueryOf(asked): QueryOf<Asked>,
+) -> Answer<PodStatus> {
+    asked.check()?;
+    let verifier = running(gate.verifier.as_ref())?;
+    Ok(Json(verifier.for_asker(verifier.pod(uid(&id)?)?, &asked)?))
 }
 
 async fn remove_pod(State(gate): Shared, Path(id): Path<String>) -> Done {
@@ -170,7 +192,11 @@ async fn remove_pod(State(gate): Shared, Path(id): Path<String>) -> Done {
     Ok(StatusCode::NO_CONTENT)
 }
 
-async fn attest_pod(State(gate): Shared, Path(id): Path<String>) -> Answer<PodStatus> {
+async fn attest_pod(
+    State(gate): Shared,
+    Path(id): Path<String>,
+    QueryOf(asked): QueryOf<Asked>,
+) -> Answer<PodStatus> {
     let verifier = running(gate.verifier.as_ref())?;
-    Ok(Json(verifier.attest_pod(uid(&id)?).await?))
+    Ok(Json(verifier.attest_pod(uid(&id)?, &asked).await?))
 }

@@ -93,7 +93,7 @@ impl<S: TrustStore, A: Agents, V: Values, R: Registrations> Attesting<'_, S, A, 
             return Ok(());
         };
         let error = AttestationError::Denied(denied);
-        let (reason, now) = (error.to_string(), self.clock.now());
+        let (reason, now) = (error.reason(), self.clock.now());
         let recorded = self
             .store
             .distrust(status.id, status.generation, &reason, now);
@@ -162,7 +162,7 @@ impl<S: TrustStore, A: Agents, V: Values, R: Registrations> Attesting<'_, S, A, 
         let (effect, reason) = match &outcome {
             Ok(Some(_)) => (Effect::Trusted, "attested".to_owned()),
             Ok(None) => (Effect::Inconclusive, "the worker was booted".to_owned()),
-            Err(error) => (error.effect(), error.to_string()),
+            Err(error) => (error.effect(), error.reason()),
         };
         let shown = Shown {
             worker: attestation.subjects().worker.clone(),
@@ -311,7 +311,7 @@ impl<S: TrustStore, A: Agents, V: Values, R: Registrations> Attesting<'_, S, A, 
         }
         let generation = attestation.subjects().pods.get(&pod.uid);
         if let (Effect::PodUntrusted, Some(generation)) = (error.effect(), generation) {
-            let (reason, at) = (error.to_string(), attestation.asked());
+            let (reason, at) = (error.reason(), attestation.asked());
             let refuted = self.store.refute(pod.uid, *generation, &reason, at);
             if !refuted.await.map_err(store)? {
                 let pod = format!("pod `{}`", pod.label());
@@ -334,7 +334,7 @@ impl<S: TrustStore, A: Agents, V: Values, R: Registrations> Attesting<'_, S, A, 
     ) -> AttestationError {
         let known = matches!(error, AttestationError::WorkerNotTrusted { .. });
         let subjects = attestation.subjects();
-        let (id, reason) = (attestation.request().worker, error.to_string());
+        let (id, reason) = (attestation.request().worker, error.reason());
         let (generation, now) = (subjects.generation, self.clock.now());
         let recorded = match error.effect() {
             Effect::WorkerUntrusted if !known => {

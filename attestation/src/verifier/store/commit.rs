@@ -52,7 +52,7 @@ impl VerifierStore {
         // What waits to be explained takes no trust away, and gives none.
         let reason = match appraisal.strangers.as_slice() {
             [] => "attested".to_owned(),
-            found => AttestationError::Pending(found.to_vec()).to_string(),
+            found => AttestationError::Pending(found.to_vec()).reason(),
         };
         let transaction = self.0.transaction()?;
         let changed = transaction.execute(
