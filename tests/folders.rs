@@ -160,6 +160,19 @@ resources:
 }
 
 #[test]
+fn a_file_has_one_name_however_it_is_found() {
+    let folder = folder(&[("sub/a.yaml", "heat_template_version: 2018-08-31\n")]);
+    for paths in [&["."][..], &["sub"], &["./sub"], &["sub/a.yaml"]] {
+        let report = json(folder.path(), paths);
+        let findings = report["findings"].as_array().unwrap();
+        assert!(!findings.is_empty(), "a template without resources");
+        for finding in findings {
+            assert_eq!(finding["file"], "sub/a.yaml", "{paths:?}");
+        }
+    }
+}
+
+#[test]
 fn an_unknown_rule_cannot_be_ignored() {
     let folder = folder(&[("a.yaml", GOOD)]);
     for (word, said) in [

@@ -148,7 +148,11 @@ fn walk(
             }
         }
         inside.extend(unsaved(files, path));
-        let inside = inside.iter().map(|path| path.display().to_string());
+        // As files that name each other are called: `a.yaml`, not `./a.yaml`.
+        let inside = inside.iter().map(|path| {
+            let path = path.strip_prefix(".").unwrap_or(path);
+            path.display().to_string()
+        });
         let inside: Vec<String> = inside.filter(|path| registry.is_candidate(path)).collect();
         if inside.is_empty() {
             let message = format!("there is no configuration in `{named}`");

@@ -275,17 +275,29 @@ impl<'a> Engine<'a> {
             None if path.contains("://") => {
                 Err("it is behind a URL, and Locus fetches nothing".into())
             }
-            None => self.loader.load(&path).map(|bytes| {
-                let (file, refused) = self.sources.add_bytes(path.clone(), &bytes);
-                if refused.is_some() {
-                    self.diagnostics.extend(refused);
-                    self.templates.insert(file, None);
+            None => match self.loader.load(&path) {
+                Ok(bytes) => {
+                    let (file, refused) = self.sources.add_bytes(path.clone(), &bytes);
+                    if refused.is_some() {
+                        self.diagnostics.extend(refused);
+                        self.templates.insert(file, None);
+                    }
+                    Ok(file)
                 }
-                file
-            }),
+                Err(why) => Err(self.rendered_from(&path).unwrap_or(why)),
+            },
         };
         self.files.insert(path, result.clone());
         result
+    }
+
+    /// What to do about a file that a Jinja template beside it is rendered to.
+    fn rendered_from(&self, path: &str) -> Option<String> {
+        let (stem, extension) = path.rsplit_once('.')?;
+        let template = format!("{stem}.j2.{extension}");
+        self.loader.load(&template).ok()?;
+        let name = template.rsplit('/').next().unwrap_or(&template);
+        Some(format!("render the Jinja template `{name}` first"))
     }
 
     /// What the type of a resource stands for: registry, aliases, user types, then the catalogue.

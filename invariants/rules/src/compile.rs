@@ -10,9 +10,9 @@ use locus_grammar::model::{ExprKind, Model, UnaryOp};
 use crate::doc::Rule;
 use crate::library::Library;
 use crate::logic::{Plan, QueryId, RelationId};
-use crate::lower::{Lowering, Violation};
 use crate::program::{Program, RelationKind, RuleProgram};
 use crate::template::Template;
+use crate::violation::Violation;
 use locus_frontends::vocabulary::{Sig, Vocabulary};
 
 /// Rules that could be compiled, and what is wrong with the others.
@@ -120,12 +120,13 @@ impl Compiled {
                 .push(Diagnostic::error("rule", message).at(rule.span));
             return;
         };
-        let mut violation = Violation::default();
-        let mut lowering = Lowering::new(model, &mut self.program);
-        if let Err(refusal) = lowering.violation(claim, &mut violation) {
-            self.diagnostics.push(*refusal);
-            return;
-        }
+        let violation = match Violation::of(claim, model, &mut self.program) {
+            Ok(violation) => violation,
+            Err(refusal) => {
+                self.diagnostics.push(*refusal);
+                return;
+            }
+        };
         let terms = &mut self.program.terms;
         let body = terms.and(violation.conjuncts);
         let query = terms.make_query(violation.decls, body);

@@ -11,11 +11,12 @@ mod doc;
 mod fix;
 mod library;
 pub mod logic;
-mod lower;
 pub mod marks;
+mod normal;
 mod program;
 mod stored;
 mod template;
+mod violation;
 
 pub use builtin::Builtin;
 pub use compile::Compiled;

@@ -5,9 +5,11 @@ use locus_grammar::model::{
     BinaryOp, ExprKind, Field, FieldId, ListOp, Model, Mult, Sig, SigId, SigKind, UnaryOp, builtin,
 };
 
+use locus_terms::lower;
+
 use super::Refusal;
 use super::scope::{self, Scope, all_sigs, int_range, prim_sigs, short_name, top_level};
-use crate::problem::{Atom, CapacityExceeded, Expr, Problem, TupleSet, Universe};
+use crate::problem::{Atom, CapacityExceeded, Expr, Problem, Terms, TupleSet, Universe};
 
 /// The relations of a command, before anything is demanded of them.
 #[derive(Debug)]
@@ -129,6 +131,41 @@ impl Vocabulary {
     )]
     pub(super) fn field(&self, field: FieldId) -> Expr {
         self.fields[field.index()]
+    }
+}
+
+impl lower::Vocabulary for Vocabulary {
+    fn terms(&mut self) -> &mut Terms {
+        &mut self.problem.terms
+    }
+
+    fn sig(&mut self, _: &Model, id: SigId) -> Expr {
+        Vocabulary::sig(self, id)
+    }
+
+    fn field(&mut self, _: &Model, id: FieldId) -> Result<Expr, String> {
+        Ok(Vocabulary::field(self, id))
+    }
+
+    fn text(&mut self, text: &str) -> Option<Expr> {
+        let name = scope::string_atom(text);
+        let strings = &self.strings;
+        let at = strings.binary_search_by(|(other, _)| other.as_str().cmp(&name));
+        let &(_, atom) = strings.get(at.ok()?)?;
+        Some(self.problem.terms.tuple(vec![atom]))
+    }
+
+    fn int_range(&self) -> Option<(i64, i64)> {
+        Some(int_range(self.problem.bitwidth))
+    }
+
+    fn int_order(&self) -> Option<(Expr, Expr)> {
+        Some((self.int_next, self.int_zero))
+    }
+
+    // That they stay inside is one of the constraints.
+    fn fields_stay_inside(&self) -> bool {
+        false
     }
 }
 
@@ -487,9 +524,7 @@ impl Builder<'_> {
                         Some(self.problem.terms.product(left, right))
                     }
                     BinaryOp::Union => Some(self.problem.terms.union(left, right)),
-                    BinaryOp::Join => {
-                        Some(super::lower::join(&mut self.problem.terms, left, right))
-                    }
+                    BinaryOp::Join => Some(lower::join(&mut self.problem.terms, left, right)),
                     _ => None,
                 }
             }
@@ -566,15 +601,4 @@ pub(super) fn sizes_to_demand<'a>(
         };
         (!settled).then_some((id, size, exact))
     })
-}
-
-/// The atom of a string literal.
-pub(super) fn string_expr(vocabulary: &mut Vocabulary, text: &str) -> Option<Expr> {
-    let name = scope::string_atom(text);
-    let at = vocabulary
-        .strings
-        .binary_search_by(|(other, _)| other.as_str().cmp(&name))
-        .ok()?;
-    let &(_, atom) = vocabulary.strings.get(at)?;
-    Some(vocabulary.problem.terms.tuple(vec![atom]))
 }

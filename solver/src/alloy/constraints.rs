@@ -6,8 +6,9 @@ use locus_grammar::model::{
     SigId, SigKind, UnaryOp,
 };
 
+use locus_terms::lower::{Lowering, Value, join};
+
 use super::bounds::{self, Vocabulary};
-use super::lower::{Lowering, Value};
 use super::scope::{Scope, all_sigs, short_name};
 use super::{Refusal, Translation};
 use crate::problem::{
@@ -31,17 +32,19 @@ pub(super) fn state(
     scope: &Scope,
     vocabulary: Vocabulary,
 ) -> Result<Translation, Refusal> {
-    let mut lowering = Lowering::new(model, vocabulary, &command.label);
-    lowering.hierarchy();
-    lowering.sizes(scope);
+    let mut demands = Demands {
+        lowering: Lowering::new(model, vocabulary, &command.label),
+    };
+    demands.hierarchy();
+    demands.sizes(scope);
     for (id, sig) in all_sigs(model) {
         for &field in &sig.fields {
-            if !lowering.vocabulary.settled_orders.contains(&id) {
-                lowering.field(id, sig, field)?;
+            if !demands.lowering.vocabulary.settled_orders.contains(&id) {
+                demands.field(id, sig, field)?;
             }
         }
-        if !lowering.vocabulary.settled_orders.contains(&id) {
-            lowering.appended_facts(id, sig)?;
+        if !demands.lowering.vocabulary.settled_orders.contains(&id) {
+            demands.appended_facts(id, sig)?;
         }
     }
     for fact in &model.facts {
@@ -50,9 +53,9 @@ pub(super) fn state(
         } else {
             format!("fact `{}`", bare(&fact.label))
         };
-        lowering.demand(&fact.body, false, label)?;
+        demands.demand(&fact.body, false, label)?;
     }
-    lowering.set_prefix(command.label.clone());
+    demands.lowering.set_prefix(command.label.clone());
     let label = format!(
         "{} `{}`",
         if command.is_check {
@@ -62,13 +65,13 @@ pub(super) fn state(
         },
         bare(&command.label)
     );
-    lowering.demand(&command.formula, false, label)?;
+    demands.demand(&command.formula, false, label)?;
     let Vocabulary {
         problem,
         sigs,
         fields,
         ..
-    } = lowering.vocabulary;
+    } = demands.lowering.vocabulary;
     Ok(Translation {
         problem,
         sigs,
@@ -80,23 +83,31 @@ fn bare(label: &str) -> &str {
     label.strip_prefix("this/").unwrap_or(label)
 }
 
-impl Lowering<'_> {
+/// What is demanded, and the lowering that turns it into terms.
+struct Demands<'a> {
+    lowering: Lowering<'a, Vocabulary>,
+}
+
+impl Demands<'_> {
     fn require(&mut self, formula: Formula, label: String, span: Span) {
-        if !matches!(self.terms().formula(formula), FormulaNode::True) {
-            self.vocabulary.problem.require(formula, label, Some(span));
+        if !matches!(self.lowering.terms().formula(formula), FormulaNode::True) {
+            self.lowering
+                .vocabulary
+                .problem
+                .require(formula, label, Some(span));
         }
     }
 
     /// Signatures that extend the same one share no atom; a subset signature is a subset.
     fn hierarchy(&mut self) {
-        for (id, before, child) in std::mem::take(&mut self.vocabulary.overlapping) {
-            let common = self.terms().intersection(before, child);
-            let formula = self.terms().no(common);
-            let sig = self.model.sig(id);
+        for (id, before, child) in std::mem::take(&mut self.lowering.vocabulary.overlapping) {
+            let common = self.lowering.terms().intersection(before, child);
+            let formula = self.lowering.terms().no(common);
+            let sig = self.lowering.model.sig(id);
             let label = format!("`{}` shares no atom with its siblings", short_name(sig));
             self.require(formula, label, sig.span);
         }
-        let model = self.model;
+        let model = self.lowering.model;
         for (id, sig) in all_sigs(model) {
             let SigKind::Subset {
                 parents,
@@ -105,10 +116,13 @@ impl Lowering<'_> {
             else {
                 continue;
             };
-            let parents: Vec<Expr> = parents.iter().map(|&p| self.vocabulary.sig(p)).collect();
-            let set = self.vocabulary.sig(id);
-            let union = self.terms().union_all(1, parents);
-            let formula = self.terms().subset(set, union);
+            let parents: Vec<Expr> = parents
+                .iter()
+                .map(|&p| self.lowering.vocabulary.sig(p))
+                .collect();
+            let set = self.lowering.vocabulary.sig(id);
+            let union = self.lowering.terms().union_all(1, parents);
+            let formula = self.lowering.terms().subset(set, union);
             let label = format!("`{}` is a subset", short_name(sig));
             self.require(formula, label, sig.span);
         }
@@ -116,14 +130,15 @@ impl Lowering<'_> {
 
     /// Numbers of atoms that the bounds do not settle.
     fn sizes(&mut self, scope: &Scope) {
-        let model = self.model;
-        let demanded: Vec<_> = bounds::sizes_to_demand(model, scope, &self.vocabulary).collect();
+        let model = self.lowering.model;
+        let demanded: Vec<_> =
+            bounds::sizes_to_demand(model, scope, &self.lowering.vocabulary).collect();
         for (id, sig) in all_sigs(model) {
             if matches!(sig.kind, SigKind::Builtin) {
                 continue;
             }
-            let set = self.vocabulary.sig(id);
-            let (lower, upper) = self.vocabulary.sig_bounds(id);
+            let set = self.lowering.vocabulary.sig(id);
+            let (lower, upper) = self.lowering.vocabulary.sig_bounds(id);
             let (fewest, most) = (lower.len(), upper.len());
             let formula = match sig.mult {
                 Mult::One if fewest != 1 || most != 1 => Some(Count::Exactly(1)),
@@ -132,7 +147,7 @@ impl Lowering<'_> {
                 _ => None,
             };
             if let Some(count) = formula {
-                let formula = self.terms().count(set, count);
+                let formula = self.lowering.terms().count(set, count);
                 let label = format!("multiplicity of `{}`", short_name(sig));
                 self.require(formula, label, sig.span);
             }
@@ -145,7 +160,7 @@ impl Lowering<'_> {
                 } else {
                     Count::AtMost(size)
                 };
-                let formula = self.terms().count(set, count);
+                let formula = self.lowering.terms().count(set, count);
                 let label = format!("scope of `{}`", short_name(sig));
                 self.require(formula, label, sig.span);
             }
@@ -154,36 +169,36 @@ impl Lowering<'_> {
 
     /// What the declaration of a field says.
     fn field(&mut self, id: SigId, sig: &Sig, field_id: FieldId) -> Result<(), Refusal> {
-        let field = self.model.field(field_id);
-        let value = self.vocabulary.field(field_id);
-        let owner = self.vocabulary.sig(id);
+        let field = self.lowering.model.field(field_id);
+        let value = self.lowering.vocabulary.field(field_id);
+        let owner = self.lowering.vocabulary.sig(id);
         let label = format!("declaration of `{}`", field.name);
         let declared = |this: &mut Self, this_value: Expr| {
-            this.bind(sig.this, Value::Expr(this_value));
-            let image = super::lower::join(this.terms(), this_value, value);
+            this.lowering.bind(sig.this, Value::Expr(this_value));
+            let image = join(this.lowering.terms(), this_value, value);
             if field.is_defined {
-                let bound = this.set(&field.bound)?;
-                Ok::<_, Refusal>(this.terms().equal(image, bound))
+                let bound = this.lowering.set(&field.bound)?;
+                Ok::<_, Refusal>(this.lowering.terms().equal(image, bound))
             } else {
-                this.is_in(image, &field.bound)
+                this.lowering.is_in(image, &field.bound)
             }
         };
         if sig.mult == Mult::One {
             let formula = declared(self, owner)?;
             self.require(formula, label, field.span);
         } else {
-            let var = self.terms().fresh_var("this", 1);
-            let this = self.terms().var(var);
+            let var = self.lowering.terms().fresh_var("this", 1);
+            let this = self.lowering.terms().var(var);
             let body = declared(self, this)?;
             let decl = Decl {
                 var,
                 mult: TermMult::One,
                 bound: owner,
             };
-            let formula = self.terms().quant(Quant::All, vec![decl], body);
+            let formula = self.lowering.terms().quant(Quant::All, vec![decl], body);
             self.require(formula, label.clone(), field.span);
             // The above says nothing of tuples that start outside the signature.
-            let terms = self.terms();
+            let terms = self.lowering.terms();
             let univ = terms.univ();
             let mut first = value;
             while terms.arity(first) > 1 {
@@ -200,16 +215,16 @@ impl Lowering<'_> {
             let sets: Vec<Expr> = field
                 .disjoint_with
                 .iter()
-                .map(|&other| self.vocabulary.field(other))
+                .map(|&other| self.lowering.vocabulary.field(other))
                 .collect();
-            let formula = self.disjoint(&sets);
+            let formula = self.lowering.disjoint(&sets);
             self.require(formula, format!("`disj` of `{}`", field.name), field.span);
         }
         Ok(())
     }
 
     fn disjoint_values(&mut self, owner: Expr, field: Expr) -> Formula {
-        let terms = self.terms();
+        let terms = self.lowering.terms();
         let vars = [terms.fresh_var("this", 1), terms.fresh_var("that", 1)];
         let [this, that] = vars.map(|var| terms.var(var));
         let equal = terms.equal(this, that);
@@ -229,7 +244,7 @@ impl Lowering<'_> {
     }
 
     fn appended_facts(&mut self, id: SigId, sig: &Sig) -> Result<(), Refusal> {
-        let owner = self.vocabulary.sig(id);
+        let owner = self.lowering.vocabulary.sig(id);
         for fact in &sig.facts {
             let label = format!("fact of `{}`", short_name(sig));
             let mut context = Context {
@@ -238,11 +253,11 @@ impl Lowering<'_> {
                 guards: Vec::new(),
             };
             if sig.mult == Mult::One {
-                self.bind(sig.this, Value::Expr(owner));
+                self.lowering.bind(sig.this, Value::Expr(owner));
             } else {
-                let var = self.terms().fresh_var("this", 1);
-                let this = self.terms().var(var);
-                self.bind(sig.this, Value::Expr(this));
+                let var = self.lowering.terms().fresh_var("this", 1);
+                let this = self.lowering.terms().var(var);
+                self.lowering.bind(sig.this, Value::Expr(this));
                 context.around.push(Decl {
                     var,
                     mult: TermMult::One,
@@ -280,17 +295,18 @@ impl Lowering<'_> {
             }
             (ExprKind::Unary(UnaryOp::Not, inner), _) => self.split(inner, !negated, context),
             (ExprKind::Let { var, value, body }, _) => {
-                let value = self.value(value)?;
-                self.bind(*var, value);
+                let value = self.lowering.value(value)?;
+                self.lowering.bind(*var, value);
                 self.split(body, negated, context)
             }
             (ExprKind::Call { func, args }, _)
-                if self.model.func(*func).is_pred && !self.is_expanding(*func) =>
+                if self.lowering.model.func(*func).is_pred
+                    && !self.lowering.is_expanding(*func) =>
             {
-                let model = self.model;
-                let frame = self.enter(*func, args)?;
+                let model = self.lowering.model;
+                let frame = self.lowering.enter(*func, args)?;
                 let done = self.split(&model.func(*func).body, negated, context);
-                self.leave(frame);
+                self.lowering.leave(frame);
                 done
             }
             (
@@ -301,7 +317,7 @@ impl Lowering<'_> {
                 },
                 false,
             ) if is_conjunction(body) => {
-                let declared = self.declare(decls)?;
+                let declared = self.lowering.declare(decls)?;
                 let mut inner = Context {
                     label: context.label.clone(),
                     around: context.around.clone(),
@@ -315,8 +331,8 @@ impl Lowering<'_> {
                 if !negated && self.fixable_order(expr, context)? {
                     return Ok(());
                 }
-                let mut formula = self.formula(expr)?;
-                let terms = self.terms();
+                let mut formula = self.lowering.formula(expr)?;
+                let terms = self.lowering.terms();
                 if negated {
                     formula = terms.not(formula);
                 }
@@ -339,8 +355,8 @@ impl Lowering<'_> {
         }
         let mut relations = Vec::new();
         for operand in operands {
-            let set = self.set(operand)?;
-            match self.terms().expr(set) {
+            let set = self.lowering.set(operand)?;
+            match self.lowering.terms().expr(set) {
                 ExprNode::Relation(id) => relations.push(*id),
                 _ => return Ok(false),
             }
@@ -348,7 +364,7 @@ impl Lowering<'_> {
         let &[elem, first, next] = relations.as_slice() else {
             return Ok(false);
         };
-        let problem = &mut self.vocabulary.problem;
+        let problem = &mut self.lowering.vocabulary.problem;
         if !allows_every_order(problem, elem, first, next) {
             return Ok(false);
         }

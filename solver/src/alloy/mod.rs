@@ -2,24 +2,18 @@
 //!
 //! Scopes become atoms ([`scope`]), signatures and fields become relations between bounds
 //! ([`bounds`]), what declarations imply and facts state become constraints ([`constraints`]), and
-//! expressions become terms ([`lower`]). What the user sees of an instance is read back through
+//! expressions become terms ([`locus_terms::lower`]). What the user sees of an instance is read back through
 //! [`Translation`].
 
 mod bounds;
 mod constraints;
-mod lower;
-mod multiplicity;
-mod quantifier;
 mod scope;
 mod temporal;
 
-use locus_core::Diagnostic;
 use locus_grammar::model::{Command, FieldId, Model, SigId};
+pub use locus_terms::lower::Refusal;
 
 use crate::problem::{Expr, Problem};
-
-/// Why a command cannot be translated, told to the user.
-pub type Refusal = Box<Diagnostic>;
 
 /// A command as a problem, and how to read an instance of it.
 #[derive(Clone, Debug)]

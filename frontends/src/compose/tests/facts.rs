@@ -252,7 +252,7 @@ fn a_volume_with_the_name_of_a_drive_is_pointed_out() {
     let (composition, sources) = project(&[("compose.yaml", text)]);
     assert_eq!(
         report(&composition, &sources),
-        "compose.yaml:1:36: warning compose-mount: `v:/data` is read as a path of the drive `v`, and not as the \
-         volume `v` ['v:/data'] (write it as a map with `type`, `source` and `target`, or rename the volume)\n"
+        "compose.yaml:1:36: warning compose-mount: `v:/data` is read as a path on drive `v`, not as volume `v` \
+         ['v:/data'] (write it as a map with `type`, `source` and `target`, or rename the volume)\n"
     );
 }

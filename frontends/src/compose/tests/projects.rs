@@ -103,7 +103,7 @@ fn a_file_of_another_shape_is_no_override() {
     assert!(
         found.starts_with(
             "compose.override.yaml:1:23: error compose-merge: `services.a.ports` is a string here, \
-             and a list in the file it overrides"
+             but a list in the file it overrides"
         ),
         "{found}"
     );

@@ -219,8 +219,8 @@ resources:
     assert_eq!(
         case.tuples("MalformedCall", "problem"),
         [
-            "get_resource -> it takes a string, and has a list @14:26",
-            "list_join -> it takes 2 arguments, and has 1 @13:23",
+            "get_resource -> it takes a string, but has a list @14:26",
+            "list_join -> it takes 2 arguments, but has 1 @13:23",
             "resource_facade -> it takes one of `metadata`, `deletion_policy`, `update_policy` @16:29",
             "str_replace -> it lacks `params` @12:25",
         ]

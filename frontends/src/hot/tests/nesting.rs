@@ -165,6 +165,7 @@ fn what_cannot_be_included_is_said() {
         &[
             ("stack.yaml", &missing),
             ("env.yaml", "resource_registry: {My::T: gone2.yaml}\n"),
+            ("gone.j2.yaml", "{% for role in roles %}{% endfor %}\n"),
         ],
         |_, _| {},
     );
@@ -189,7 +190,7 @@ fn what_cannot_be_included_is_said() {
         missing,
         [
             "1:28: gone2.yaml: no such file",
-            "4:11: gone.yaml: no such file",
+            "4:11: gone.yaml: render the Jinja template `gone.j2.yaml` first",
             "7:36: gone.sh: no such file",
         ]
     );

@@ -21,7 +21,7 @@ fn what_is_no_template_is_said_plainly() {
         ),
         (
             "heat_template_version: rocky\nresources:\n  a: text\n",
-            "3:6: shape: the resource `a` is a map with a `type`, and this is a string",
+            "3:6: shape: the resource `a` is a map with a `type`, but this is a string",
         ),
         (
             "heat_template_version: rocky\nresources:\n  a: {properties: {}}\n",
@@ -33,7 +33,7 @@ fn what_is_no_template_is_said_plainly() {
         ),
         (
             "heat_template_version: rocky\nparameters:\n  a: string\n",
-            "3:6: shape: the parameter `a` is a map with a `type`, and this is a string",
+            "3:6: shape: the parameter `a` is a map with a `type`, but this is a string",
         ),
         (
             "heat_template_version: rocky\n---\na: 1\n",

@@ -1,43 +1,84 @@
-//! Expressions of a model as terms of the problem.
+//! Expressions of a model as terms: the one place where the language gets its meaning.
+//!
+//! What signatures, fields and literals stand for is the caller's [`Vocabulary`]: relations between bounds for a command,
+//! the facts of a configuration for a rule.
+
+mod multiplicity;
+mod quantifier;
 
 use std::collections::HashMap;
 
 use locus_core::Diagnostic;
 use locus_grammar::model::{
-    BinaryOp, Const, Expr as Source, ExprKind, FuncId, ListOp, Model, SigId, UnaryOp, VarId,
-    builtin,
+    BinaryOp, Const, Expr as Source, ExprKind, FieldId, FuncId, ListOp, Model, SigId, UnaryOp,
+    VarId, builtin,
 };
 
-use super::Refusal;
-use super::bounds::{self, Vocabulary};
-use super::scope::int_range;
-use crate::problem::{Expr, ExprNode, Formula, Int, IntCmp, IntOp, Terms};
+use crate::{Expr, ExprNode, Formula, Int, IntCmp, IntOp, Terms};
+
+pub use quantifier::Declared;
+
+/// Why an expression has no term, told to the user.
+pub type Refusal = Box<Diagnostic>;
+
+/// What the names and literals of a model stand for.
+pub trait Vocabulary {
+    /// Where terms are made.
+    fn terms(&mut self) -> &mut Terms;
+
+    /// The atoms of a signature.
+    fn sig(&mut self, model: &Model, id: SigId) -> Expr;
+
+    /// A field, first column included.
+    ///
+    /// # Errors
+    /// Why there is no such relation.
+    fn field(&mut self, model: &Model, id: FieldId) -> Result<Expr, String>;
+
+    /// The atom of a text, when there is one.
+    fn text(&mut self, text: &str) -> Option<Expr>;
+
+    /// The least and the greatest integer; none when integers have any size.
+    fn int_range(&self) -> Option<(i64, i64)>;
+
+    /// The successor relation of the integers and the atom of zero; none when integers have any size.
+    fn int_order(&self) -> Option<(Expr, Expr)>;
+
+    /// Whether a field is known to have no tuple that starts outside of its signature.
+    fn fields_stay_inside(&self) -> bool;
+}
 
 /// What an expression of the model becomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Value {
+pub enum Value {
+    /// Something that holds or does not.
     Formula(Formula),
+    /// A relation.
     Expr(Expr),
+    /// An integer.
     Int(Int),
 }
 
-/// The lowering of one command.
-pub(super) struct Lowering<'a> {
-    pub(super) model: &'a Model,
-    pub(super) vocabulary: Vocabulary,
+/// The lowering of expressions of a model.
+#[derive(Debug)]
+pub struct Lowering<'a, V> {
+    /// The model.
+    pub model: &'a Model,
+    /// What its names stand for.
+    pub vocabulary: V,
     /// What the variables in scope stand for.
     env: HashMap<VarId, Value>,
     /// The calls that are being expanded, innermost last.
     calls: Vec<FuncId>,
     /// Calls already expanded, by function and arguments: a body mentions nothing else.
     expanded: HashMap<(FuncId, Vec<Value>), Value>,
-    /// Prefix of the names of skolem constants: the command or the innermost function.
-    pub(super) prefix: String,
+    /// Prefix of the names of variables: the command or the innermost function.
+    prefix: String,
 }
 
 /// `left . right`, where `S . (S -> r)` is `r` for the sake of `one` signatures, whose fields are
 /// stored without their first column.
-pub(super) fn join(terms: &mut Terms, left: Expr, right: Expr) -> Expr {
+pub fn join(terms: &mut Terms, left: Expr, right: Expr) -> Expr {
     if let ExprNode::Product(owner, rest) = *terms.expr(right)
         && owner == left
     {
@@ -46,8 +87,9 @@ pub(super) fn join(terms: &mut Terms, left: Expr, right: Expr) -> Expr {
     terms.join(left, right)
 }
 
-impl<'a> Lowering<'a> {
-    pub(super) fn new(model: &'a Model, vocabulary: Vocabulary, prefix: &str) -> Self {
+impl<'a, V: Vocabulary> Lowering<'a, V> {
+    /// Nothing is lowered yet; names of variables start with `prefix`, unless it is empty.
+    pub fn new(model: &'a Model, vocabulary: V, prefix: &str) -> Self {
         Lowering {
             model,
             vocabulary,
@@ -58,21 +100,23 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    pub(super) fn terms(&mut self) -> &mut Terms {
-        &mut self.vocabulary.problem.terms
+    /// Where terms are made.
+    pub fn terms(&mut self) -> &mut Terms {
+        self.vocabulary.terms()
     }
 
-    pub(super) fn bind(&mut self, var: VarId, value: Value) {
+    /// Says what a variable stands for.
+    pub fn bind(&mut self, var: VarId, value: Value) {
         self.env.insert(var, value);
     }
 
     /// Sets the prefix of skolem names; returns the old one.
-    pub(super) fn set_prefix(&mut self, prefix: String) -> String {
+    pub fn set_prefix(&mut self, prefix: String) -> String {
         std::mem::replace(&mut self.prefix, prefix)
     }
 
     /// Enters the body of a call to split it; [`leave`](Self::leave) undoes it.
-    pub(super) fn enter(&mut self, func: FuncId, args: &[Source]) -> Result<Frame, Refusal> {
+    pub fn enter(&mut self, func: FuncId, args: &[Source]) -> Result<Frame, Refusal> {
         let values = self.args(args)?;
         Ok(self.enter_with(func, &values))
     }
@@ -99,19 +143,19 @@ impl<'a> Lowering<'a> {
     }
 
     /// Leaves the body of a call.
-    pub(super) fn leave(&mut self, frame: Frame) {
+    pub fn leave(&mut self, frame: Frame) {
         self.calls.pop();
         self.env = frame.env;
         self.prefix = frame.prefix;
     }
 
     /// Whether a call would expand itself forever.
-    pub(super) fn is_expanding(&self, func: FuncId) -> bool {
+    pub fn is_expanding(&self, func: FuncId) -> bool {
         self.calls.contains(&func)
     }
 
     /// A formula.
-    pub(super) fn formula(&mut self, expr: &Source) -> Result<Formula, Refusal> {
+    pub fn formula(&mut self, expr: &Source) -> Result<Formula, Refusal> {
         match self.value(expr)? {
             Value::Formula(formula) => Ok(formula),
             Value::Expr(_) | Value::Int(_) => Err(misfit(expr, "a formula")),
@@ -119,7 +163,7 @@ impl<'a> Lowering<'a> {
     }
 
     /// A relation; an integer becomes the set of its atom.
-    pub(super) fn set(&mut self, expr: &Source) -> Result<Expr, Refusal> {
+    pub fn set(&mut self, expr: &Source) -> Result<Expr, Refusal> {
         match self.value(expr)? {
             Value::Expr(set) => Ok(set),
             Value::Int(int) => Ok(self.terms().int_atom(int)),
@@ -128,7 +172,7 @@ impl<'a> Lowering<'a> {
     }
 
     /// An integer; a set of integers becomes its sum.
-    pub(super) fn int(&mut self, expr: &Source) -> Result<Int, Refusal> {
+    pub fn int(&mut self, expr: &Source) -> Result<Int, Refusal> {
         match self.value(expr)? {
             Value::Int(int) => Ok(int),
             Value::Expr(set) => Ok(self.terms().sum_of(set)),
@@ -137,11 +181,14 @@ impl<'a> Lowering<'a> {
     }
 
     /// An expression of any kind.
-    pub(super) fn value(&mut self, expr: &Source) -> Result<Value, Refusal> {
+    pub fn value(&mut self, expr: &Source) -> Result<Value, Refusal> {
         match &expr.kind {
             ExprKind::Sig(id) if *id == builtin::NONE => Ok(Value::Expr(self.terms().none(1))),
-            ExprKind::Sig(id) => Ok(Value::Expr(self.vocabulary.sig(*id))),
-            ExprKind::Field(id) => Ok(Value::Expr(self.vocabulary.field(*id))),
+            ExprKind::Sig(id) => Ok(Value::Expr(self.vocabulary.sig(self.model, *id))),
+            ExprKind::Field(id) => match self.vocabulary.field(self.model, *id) {
+                Ok(field) => Ok(Value::Expr(field)),
+                Err(message) => Err(Box::new(Diagnostic::error("name", message).at(expr.span))),
+            },
             ExprKind::Var(var) => match self.env.get(var) {
                 Some(&value) => Ok(value),
                 None => Err(Box::new(
@@ -171,16 +218,28 @@ impl<'a> Lowering<'a> {
     }
 
     fn constant(&mut self, expr: &Source, constant: &Const) -> Result<Value, Refusal> {
-        let (min, max) = int_range(self.vocabulary.problem.bitwidth);
+        let missing = |message: &str| {
+            let diagnostic = Diagnostic::error("type", message);
+            Err(Box::new(diagnostic.at(expr.span)))
+        };
+        let endless = "these integers have any size: there is no least, greatest or next one";
         Ok(match constant {
             Const::True => Value::Formula(self.terms().truth()),
             Const::False => Value::Formula(self.terms().falsity()),
             Const::Iden => Value::Expr(self.iden()),
             Const::Int(value) => Value::Int(self.terms().int_const(*value)),
-            Const::MinInt => Value::Int(self.terms().int_const(min)),
-            Const::MaxInt => Value::Int(self.terms().int_const(max)),
-            Const::NextInt => Value::Expr(self.vocabulary.int_next),
-            Const::Str(text) => match bounds::string_expr(&mut self.vocabulary, text) {
+            Const::MinInt | Const::MaxInt => match self.vocabulary.int_range() {
+                Some((min, max)) => {
+                    let value = if *constant == Const::MinInt { min } else { max };
+                    Value::Int(self.terms().int_const(value))
+                }
+                None => return missing(endless),
+            },
+            Const::NextInt => match self.vocabulary.int_order() {
+                Some((next, _)) => Value::Expr(next),
+                None => return missing(endless),
+            },
+            Const::Str(text) => match self.vocabulary.text(text) {
                 Some(string) => Value::Expr(string),
                 None => {
                     return Err(Box::new(
@@ -194,7 +253,7 @@ impl<'a> Lowering<'a> {
 
     /// The identity over what is in some signature.
     fn iden(&mut self) -> Expr {
-        let univ = self.vocabulary.sig(builtin::UNIV);
+        let univ = self.vocabulary.sig(self.model, builtin::UNIV);
         let terms = self.terms();
         let (iden, all) = (terms.iden(), terms.univ());
         let domain = terms.product(univ, all);
@@ -295,6 +354,7 @@ impl<'a> Lowering<'a> {
                 let (a, b) = sets(self)?;
                 Ok(Value::Expr(join(self.terms(), a, b)))
             }
+            BinaryOp::Domain if self.owns(left, right) => self.value(right),
             BinaryOp::Domain => {
                 let (a, b) = sets(self)?;
                 Ok(Value::Expr(self.restrict(a, b, true)))
@@ -350,6 +410,16 @@ impl<'a> Lowering<'a> {
         }
     }
 
+    /// Whether the left side is the signature that declares the field on the right, and nothing starts outside of it.
+    fn owns(&self, left: &Source, right: &Source) -> bool {
+        match (&left.kind, &right.kind) {
+            (ExprKind::Sig(sig), ExprKind::Field(field)) => {
+                self.model.field(*field).sig == *sig && self.vocabulary.fields_stay_inside()
+            }
+            _ => false,
+        }
+    }
+
     /// `0 - 8` is the smallest integer of four bits, although 8 is none of them.
     fn smallest_literal(&mut self, left: &Source, right: &Source) -> Option<Value> {
         fn literal(expr: &Source) -> Option<i64> {
@@ -361,7 +431,7 @@ impl<'a> Lowering<'a> {
                 _ => None,
             }
         }
-        let (min, max) = int_range(self.vocabulary.problem.bitwidth);
+        let (min, max) = self.vocabulary.int_range()?;
         (literal(left) == Some(0) && literal(right) == Some(max + 1))
             .then(|| Value::Int(self.terms().int_const(min)))
     }
@@ -494,7 +564,7 @@ impl<'a> Lowering<'a> {
     }
 
     /// No tuple is in two of the sets.
-    pub(super) fn disjoint(&mut self, sets: &[Expr]) -> Formula {
+    pub fn disjoint(&mut self, sets: &[Expr]) -> Formula {
         let terms = self.terms();
         let mut parts = Vec::new();
         let mut before: Option<Expr> = None;
@@ -537,7 +607,8 @@ impl<'a> Lowering<'a> {
 }
 
 /// What to restore after a call.
-pub(super) struct Frame {
+#[derive(Debug)]
+pub struct Frame {
     env: HashMap<VarId, Value>,
     prefix: String,
 }

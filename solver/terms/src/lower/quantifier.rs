@@ -1,18 +1,20 @@
-//! Quantifiers, comprehensions and sums of a model as terms of the problem.
+//! Quantifiers, comprehensions and sums of a model as terms.
 
 use locus_grammar::model::{Decl, Expr as Source, ExprKind, Quant as SourceQuant, UnaryOp};
 
-use super::Refusal;
-use super::lower::{Lowering, Value};
-use crate::problem::{Decl as TermDecl, Expr, Formula, Mult, Quant};
+use super::{Lowering, Refusal, Value, Vocabulary};
+use crate::{Decl as TermDecl, Expr, Formula, Mult, Quant};
 
 /// Declarations as terms, and what must hold of their variables besides.
-pub(super) struct Declared {
-    pub(super) decls: Vec<TermDecl>,
-    pub(super) guards: Vec<Formula>,
+#[derive(Debug)]
+pub struct Declared {
+    /// The declarations.
+    pub decls: Vec<TermDecl>,
+    /// What must hold besides.
+    pub guards: Vec<Formula>,
 }
 
-impl Lowering<'_> {
+impl<V: Vocabulary> Lowering<'_, V> {
     /// A quantified formula, a comprehension or a sum.
     pub(super) fn quant(
         &mut self,
@@ -116,8 +118,11 @@ impl Lowering<'_> {
         Ok(terms.quant(Quant::All, all_decls, body))
     }
 
-    /// Gives the variables of declarations fresh variables of the problem.
-    pub(super) fn declare(&mut self, decls: &[Decl]) -> Result<Declared, Refusal> {
+    /// Gives the variables of declarations fresh variables.
+    ///
+    /// # Errors
+    /// When a bound has no term.
+    pub fn declare(&mut self, decls: &[Decl]) -> Result<Declared, Refusal> {
         let mut declared = Declared {
             decls: Vec::new(),
             guards: Vec::new(),
@@ -127,7 +132,11 @@ impl Lowering<'_> {
             let arity = self.terms().arity(bound);
             let mut sets = Vec::new();
             for &id in &decl.vars {
-                let name = format!("{}_{}", self.prefix, self.model.var(id).name);
+                let name = self.model.var(id).name.as_str();
+                let name = match self.prefix.as_str() {
+                    "" => name.to_owned(),
+                    prefix => format!("{prefix}_{name}"),
+                };
                 let var = self.terms().fresh_var(name, arity);
                 let expr = self.terms().var(var);
                 self.bind(id, Value::Expr(expr));

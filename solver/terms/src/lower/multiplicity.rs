@@ -2,9 +2,8 @@
 
 use locus_grammar::model::{BinaryOp, Expr as Source, ExprKind, Mult as Keyword, UnaryOp};
 
-use super::Refusal;
-use super::lower::Lowering;
-use crate::problem::{Decl, Expr, Formula, Mult, Quant};
+use super::{Lowering, Refusal, Vocabulary};
+use crate::{Decl, Expr, Formula, Mult, Quant};
 
 /// Whether a bound says more than "a subset of this".
 fn has_multiplicity(bound: &Source) -> bool {
@@ -24,9 +23,12 @@ fn has_multiplicity(bound: &Source) -> bool {
     }
 }
 
-impl Lowering<'_> {
+impl<V: Vocabulary> Lowering<'_, V> {
     /// `set in bound`, multiplicities included.
-    pub(super) fn is_in(&mut self, set: Expr, bound: &Source) -> Result<Formula, Refusal> {
+    ///
+    /// # Errors
+    /// When the bound has no term.
+    pub fn is_in(&mut self, set: Expr, bound: &Source) -> Result<Formula, Refusal> {
         match &bound.kind {
             ExprKind::Unary(UnaryOp::ExactlyOf, _) => {
                 let bound = self.set(bound)?;
@@ -48,7 +50,13 @@ impl Lowering<'_> {
             }
             ExprKind::Binary(BinaryOp::SeqArrow, left, right) => {
                 let arrow = self.is_in_arrow(set, left, right, (Keyword::Set, Keyword::Lone))?;
-                let gapless = self.starts_at_zero_without_gaps(set);
+                let Some(order) = self.vocabulary.int_order() else {
+                    return Err(super::misfit(
+                        bound,
+                        "free of sequences: there is no order of integers",
+                    ));
+                };
+                let gapless = self.starts_at_zero_without_gaps(set, order);
                 Ok(self.terms().and([arrow, gapless]))
             }
             ExprKind::Binary(BinaryOp::Arrow(left_mult, right_mult), left, right)
@@ -64,8 +72,11 @@ impl Lowering<'_> {
     }
 
     /// Every index but zero has its predecessor.
-    fn starts_at_zero_without_gaps(&mut self, sequence: Expr) -> Formula {
-        let (next, zero) = (self.vocabulary.int_next, self.vocabulary.int_zero);
+    fn starts_at_zero_without_gaps(
+        &mut self,
+        sequence: Expr,
+        (next, zero): (Expr, Expr),
+    ) -> Formula {
         let terms = self.terms();
         let univ = terms.univ();
         let mut indices = sequence;
