@@ -204,7 +204,7 @@ fn head(line: &str) -> Result<(&str, &str, Severity, &str), String> {
             .all(|c| c.is_ascii_uppercase() || c.is_ascii_digit())
     {
         return Err(format!(
-            "`{id}` is not an identifier: use capital letters and three digits"
+            "`{id}` is not an identifier: use two or more capital letters and three digits"
         ));
     }
     if !is_name(name) {
@@ -339,11 +339,11 @@ mod tests {
             ("HOT123 error: x", shape),
             (
                 "HOT1 a-b error: x",
-                "`HOT1` is not an identifier: use capital letters and three digits",
+                "`HOT1` is not an identifier: use two or more capital letters and three digits",
             ),
             (
                 "hot123 a-b error: x",
-                "`hot123` is not an identifier: use capital letters and three digits",
+                "`hot123` is not an identifier: use two or more capital letters and three digits",
             ),
             (
                 "HOT123 A_b error: x",
