@@ -58,6 +58,7 @@ fn begun(place: &Place) -> Registration {
     let terms = Terms {
         bank: locus_attestation::digest::HashAlg::Sha256,
         boot_by_events: false,
+        templates: locus_attestation::ima::Templates::default(),
         verifier_key: ports::VERIFIER_KEY.to_owned(),
         keys: locus_attestation::protocol::registration::KeyTerms::default(),
     };

@@ -7,42 +7,40 @@
     reason = "a test fails by panicking, in its helpers too"
 )]
 
+#[path = "mutate/entries.rs"]
+mod entries;
 mod mutate;
+#[path = "mutate/worker.rs"]
+mod worker;
 
 use getrandom::SysRng;
 use getrandom::rand_core::UnwrapErr;
 use locus_attestation::clock::Timestamp;
-use locus_attestation::digest::{Digest, HashAlg};
+use locus_attestation::digest::HashAlg;
 use locus_attestation::evidence::jws::{TokenKey, TrustedKeys};
 use locus_attestation::evidence::request::{Request, SignatureHeaders, sign, verify};
 use locus_attestation::evidence::{
-    Appraisal as Conclusion, AttestationResult, EarExpectations, Evidence, Nonce, PcrValue,
-    QuotePart, SeenNonces, TrustVector, WORKER_SUBMODULE, binding,
+    Appraisal as Conclusion, AttestationResult, EarExpectations, Nonce, SeenNonces, TrustVector,
+    WORKER_SUBMODULE,
 };
-use locus_attestation::ima::{BootAggregate, LogWriter, TEMPLATES};
+use locus_attestation::ima::Templates;
 use locus_attestation::net::pki::agent_request;
-use locus_attestation::policy::WorkerPolicy;
 use locus_attestation::protocol::enrolment::Enrolment;
 use locus_attestation::protocol::registration::{Action, Event, KeyTerms, Terms};
 use locus_attestation::protocol::{
     Acknowledgement, Challenge, EvidenceRequest, Identity, Proof, Registration, WorkerRecord,
 };
-use locus_attestation::reference::{
-    HostReference, OsReference, ReferenceValues, RuntimeReference, Whitelist, export, import,
-};
-use locus_attestation::tpm::device::quote;
+use locus_attestation::reference::{ReferenceValues, export, import};
 use locus_attestation::tpm::emulated::EmulatedTpm;
 use locus_attestation::tpm::{AkBlob, AkKind, EkKind, Tpm};
-use locus_attestation::verifier::{Node, Worker, appraise_worker};
 use mutate::mutate;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use uuid::Uuid;
+use worker::{OS, appraised, attested};
 
 const MUTATIONS: u64 = 10_000;
 const NOW: Timestamp = Timestamp::from_secs(1_800_000_000);
-const OS: &str = "Debian GNU/Linux 12 (bookworm)";
-const SHIM: &str = "/usr/bin/containerd-shim-runc-v2";
 
 /// Shows every mutation of a message; `accepts` tells whether it was taken, which it may be only if it
 /// says the same as the original.
@@ -97,6 +95,7 @@ fn scene() -> Scene {
         ak_public: ak.public.clone(),
         ak_name: ak.public_area().unwrap().name(),
         certificate_request,
+        templates: vec!["ima-cgpath".to_owned()],
     };
     Scene { tpm, ak, identity }
 }
@@ -105,6 +104,7 @@ fn begin() -> Registration {
     let terms = Terms {
         bank: HashAlg::Sha256,
         boot_by_events: false,
+        templates: Templates::default(),
         verifier_key: "sha256:verifier".to_owned(),
         keys: KeyTerms::default(),
     };
@@ -240,6 +240,7 @@ fn an_acknowledgement() {
         ek_others: Vec::new(),
         ek_listed: false,
         tls_key: String::new(),
+        templates: None,
     };
     let proposed = Event::Proposed(Ok(Box::new(("certificate".to_owned(), record))));
     let Action::SendAcknowledgement(genuine) = tell(&mut registration, proposed) else {
@@ -255,92 +256,6 @@ fn an_acknowledgement() {
     });
 }
 
-/// A worker with a short log, its request and its evidence.
-struct Attested {
-    worker: Worker,
-    request: EvidenceRequest,
-    evidence: Vec<u8>,
-    list: Whitelist,
-}
-
-fn attested() -> Attested {
-    let mut tpm = EmulatedTpm::from_seed([5; 32]);
-    let ak = tpm.create_ak(EkKind::EccP256, AkKind::EccP256).unwrap();
-    let worker = Worker {
-        id: Uuid::from_u128(9),
-        name: "worker".to_owned(),
-        os: OS.to_owned(),
-        ak: ak.public_area().unwrap(),
-        software_tpm: true,
-    };
-    let zeros = vec![Digest::zero(HashAlg::Sha256); 10];
-    let boot = BootAggregate::over(HashAlg::Sha256, &zeros)
-        .unwrap()
-        .current;
-    let shim = HashAlg::Sha256.hash(&[b"shim"]);
-    let mut kernel = LogWriter::new(HashAlg::Sha1, &[HashAlg::Sha256]);
-    for (group, digest, path) in [
-        ("/", boot, "boot_aggregate"),
-        ("/system.slice/containerd.service", shim, SHIM),
-        ("/system.slice/ssh.service", shim, "/usr/sbin/sshd"),
-    ] {
-        let extended = kernel.cgpath("swapper/0", group, digest, path).unwrap();
-        tpm.extend(10, &extended).unwrap();
-    }
-    let nonce = Nonce::from_bytes([1; 32]);
-    let request = Node::default().request(worker.id, nonce, None, &WorkerPolicy::default());
-    let claims = request.answer(0, HashAlg::Sha1, 0).to_bytes();
-    let bound = binding(&request.nonce, &claims);
-    let quoted = quote(&mut tpm, &ak, bound.as_bytes(), &request.selection).unwrap();
-    let pcrs = request.selection.registers().map(|(bank, pcr)| PcrValue {
-        index: u32::from(pcr),
-        value: quoted.pcrs.get(bank, pcr).unwrap(),
-    });
-    let part = QuotePart {
-        attest: quoted.attest.clone(),
-        signature: quoted.signature.clone(),
-        pcrs: pcrs.collect(),
-    };
-    let evidence = Evidence::encode(&claims, &part, Some(kernel.log()));
-    let mut values = ReferenceValues::default();
-    values.os.insert(
-        OS.to_owned(),
-        OsReference {
-            boot_aggregates: [boot].into(),
-        },
-    );
-    let runtime = RuntimeReference {
-        files: [(SHIM.into(), [shim].into())].into(),
-    };
-    values.runtimes.insert("containerd".to_owned(), runtime);
-    let host = HostReference {
-        files: [("/usr/sbin/sshd".into(), [shim].into())].into(),
-    };
-    values.hosts.insert("debian".to_owned(), host);
-    let host = HostReference {
-        files: [("/usr/sbin/sshd".into(), [shim].into())].into(),
-    };
-    values.hosts.insert("debian".to_owned(), host);
-    Attested {
-        worker,
-        request,
-        evidence,
-        list: Whitelist::new(&values),
-    }
-}
-
-fn appraised(case: &Attested, request: &EvidenceRequest, evidence: &[u8]) -> Option<u64> {
-    let node = Node::default();
-    // The operator names the template. Without that, a first log may still mix names of the table: not refused yet.
-    let policy = WorkerPolicy {
-        templates: Some(vec!["ima-cgpath".to_owned()]),
-        ..WorkerPolicy::default()
-    };
-    appraise_worker(&case.worker, &node, request, evidence, &case.list, &policy)
-        .ok()
-        .map(|done| done.verified)
-}
-
 /// Evidence has one form: a change of any byte is a change of what it says.
 #[test]
 fn evidence() {
@@ -350,82 +265,6 @@ fn evidence() {
         |bytes| Some(bytes.to_vec()),
         |bytes| appraised(&case, &case.request, &bytes).is_some(),
     );
-}
-
-/// What of an entry no hash covers: the name of its template and its PCR. No other is taken for them, whichever entry
-/// has it.
-#[test]
-fn names_and_registers_of_entries() {
-    let case = attested();
-    let names = TEMPLATES.iter().map(|(name, _)| (*name).to_owned());
-    let formats = TEMPLATES.iter().map(|(_, format)| (*format).to_owned());
-    let orders = [
-        "cg-path|dep|d-ng|n-ng",
-        "dep|n-ng|d-ng|cg-path",
-        "n-ng|buf|d-ng|cg-path",
-        "buf|buf|d-ng|n-ng",
-    ];
-    let others = [
-        "",
-        "ima-cgpath ",
-        "ima-cgpath\0",
-        "ima-CGPATH",
-        "ima-cgpat",
-        "ima-cgpathh",
-    ];
-    let made_up = orders.iter().chain(&others).map(|name| (*name).to_owned());
-    let log = Evidence::decode(&case.evidence).unwrap().log.to_vec();
-    let taken = |log: &[u8]| {
-        let evidence = Evidence::decode(&case.evidence).unwrap();
-        let changed = Evidence::encode(evidence.claims_bytes, &evidence.quote, Some(log));
-        appraised(&case, &case.request, &changed).is_some()
-    };
-    assert!(taken(&relabelled(&log, 0, None, None)));
-    for name in names.chain(formats).chain(made_up) {
-        for entry in 0..3 {
-            let changed = relabelled(&log, entry, Some(&name), None);
-            assert!(
-                changed == log || !taken(&changed),
-                "entry {entry} as `{name}`"
-            );
-        }
-    }
-    for pcr in (0..32).filter(|pcr| *pcr != 10).chain([266, u32::MAX]) {
-        for entry in 0..3 {
-            assert!(
-                !taken(&relabelled(&log, entry, None, Some(pcr))),
-                "entry {entry} in PCR {pcr}"
-            );
-        }
-    }
-}
-
-/// A log in which one entry has another name of its template, or another PCR.
-fn relabelled(log: &[u8], which: usize, name: Option<&str>, pcr: Option<u32>) -> Vec<u8> {
-    let number = |bytes: &[u8]| u32::from_le_bytes(bytes[..4].try_into().unwrap()) as usize;
-    let mut out = Vec::new();
-    let mut rest = log;
-    let mut entry = 0;
-    while !rest.is_empty() {
-        let name_end = 28 + number(&rest[24..]);
-        let end = name_end + 4 + number(&rest[name_end..]);
-        let chosen = entry == which;
-        let old = number(rest);
-        let pcr = pcr
-            .filter(|_| chosen)
-            .unwrap_or(u32::try_from(old).unwrap());
-        out.extend_from_slice(&pcr.to_le_bytes());
-        out.extend_from_slice(&rest[4..24]);
-        let name = name
-            .filter(|_| chosen)
-            .map_or(&rest[28..name_end], str::as_bytes);
-        out.extend_from_slice(&u32::try_from(name.len()).unwrap().to_le_bytes());
-        out.extend_from_slice(name);
-        out.extend_from_slice(&rest[name_end..end]);
-        rest = &rest[end..];
-        entry += 1;
-    }
-    out
 }
 
 /// Evidence that answers another request than the verifier's own.

@@ -27,6 +27,7 @@ fn worker(name: &str, number: u8) -> NewWorker {
         tls_key: None,
         os: "debian-12".to_owned(),
         address: "127.0.0.1:9000".to_owned(),
+        templates: Some(vec!["ima-ng".to_owned()]),
     }
 }
 

@@ -93,6 +93,7 @@ impl Machine {
             os: OS.to_owned(),
             ak: ak.public_area().unwrap(),
             software_tpm: true,
+            templates: None,
         };
         Machine {
             tpm,

@@ -1,5 +1,6 @@
 //! The agent's endpoints.
 
+use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -24,11 +25,14 @@ use crate::http::Problem;
 use crate::http::endpoint::{Endpoint, endpoint, router};
 use crate::http::openapi::{Body, json, openapi};
 use crate::net::tls::SharedServerConfig;
-use crate::net::{Peer, Role, serve};
+use crate::net::{Limits, Peer, Role, serve_within};
 use crate::protocol::{Acknowledgement, Challenge, EvidenceRequest, Identity, Proof};
 
 /// No request to an agent is longer.
 const MAX_REQUEST: usize = 64 * 1024;
+
+/// How often it is looked whether the certificate still counts.
+const RENEW: Duration = Duration::from_secs(60);
 
 /// The media type of evidence: a collection of conceptual messages in CBOR.
 const EVIDENCE_TYPE: &str = "application/cmw+cbor";
@@ -202,6 +206,23 @@ pub fn document() -> Value {
     openapi("Locus agent", &endpoints())
 }
 
+/// Serves with another certificate as soon as the one that it serves with has run out.
+async fn renew_forever(agent: Weak<Agent>, tls: SharedServerConfig) -> Infallible {
+    let mut shown = None;
+    loop {
+        if let Some(agent) = agent.upgrade() {
+            let credentials = agent.credentials();
+            if shown.as_ref() != Some(&credentials.certificate)
+                && let Ok(config) = credentials.server()
+            {
+                tls.replace(config);
+                shown = Some(credentials.certificate);
+            }
+        }
+        tokio::time::sleep(RENEW).await;
+    }
+}
+
 /// Starts to serve an agent.
 pub async fn start(agent: Agent, listener: TcpListener) -> Result<RunningAgent, AgentError> {
     serve_shared(Arc::new(agent), listener).await
@@ -223,10 +244,17 @@ pub async fn serve_shared(
         .with_state(shared);
     let address = listener.local_addr().map_err(AgentError::Listen)?;
     let (stop, stopped) = oneshot::channel::<()>();
-    let task = tokio::spawn(serve(listener, tls, router, async move {
+    let renewing = renew_forever(running.clone(), tls.clone());
+    let serving = serve_within(Limits::agent(), listener, tls, router, async move {
         // Told to stop, or nobody is left to tell.
         let _ = stopped.await;
-    }));
+    });
+    let task = tokio::spawn(async move {
+        tokio::select! {
+            served = serving => served,
+            never = renewing => match never {},
+        }
+    });
     Ok(RunningAgent {
         address,
         stop: Some(stop),

@@ -115,6 +115,8 @@ struct Inner {
     log: LogFile,
     event_log: EventLogFile,
     enrolment: Enrolment,
+    /// As it was last shown.
+    identity: Identity,
     rate: RateLimit,
 }
 
@@ -123,7 +125,6 @@ pub struct Agent {
     inner: Mutex<Inner>,
     state: StateFolder,
     keys: Keys,
-    identity: Identity,
     installed: Credentials,
     clock: Box<dyn Clock>,
 }
@@ -164,6 +165,7 @@ impl Agent {
             ak_public: keys.ak.public.clone(),
             ak_name: public.name(),
             certificate_request: request_with(&setup.name, &keys.tls_key)?,
+            templates: Vec::new(),
         };
         let registered = setup.state.registered()?;
         Ok(Agent {
@@ -172,25 +174,31 @@ impl Agent {
                 log: setup.log,
                 event_log: setup.event_log,
                 enrolment: Enrolment::new(registered),
+                identity,
                 rate: RateLimit::new(setup.rate),
             }),
             state: setup.state,
             keys,
-            identity,
             installed: setup.installed,
             clock,
         })
     }
 
     /// The certificate to serve with: the one bound to the attestation key, once there is one.
+    ///
+    /// One that ran out, as the worker was off for long, is shown to nobody: with the one that it was installed with,
+    /// the gate lets the worker prove itself again.
     pub fn credentials(&self) -> Credentials {
-        self.with(|inner, _| match inner.enrolment.registered() {
-            Some(registered) => Credentials {
+        self.with(|inner, now| {
+            let registered = inner.enrolment.registered();
+            let bound = registered.map(|registered| Credentials {
                 authority: self.installed.authority.clone(),
                 certificate: registered.certificate.clone(),
                 key: Zeroizing::new(self.keys.tls_key.to_string()),
-            },
-            None => self.installed.clone(),
+            });
+            bound
+                .filter(|bound| bound.count_at(now))
+                .unwrap_or_else(|| self.installed.clone())
         })
     }
 
@@ -221,7 +229,9 @@ impl Agent {
     pub fn identify(&self, peer: &Peer) -> Result<Identity, Refusal> {
         self.with(|inner, now| {
             Self::admit(inner, peer, Role::WorkerHandler, now)?;
-            Ok(self.identity.clone())
+            // The handler's challenge is about what it is told here.
+            inner.identity.templates = inner.log.templates()?;
+            Ok(inner.identity.clone())
         })
     }
 
@@ -229,9 +239,13 @@ impl Agent {
     pub fn challenge(&self, peer: &Peer, challenge: &Challenge) -> Result<Proof, Refusal> {
         self.with(|inner, now| {
             Self::admit(inner, peer, Role::WorkerHandler, now)?;
-            let Inner { tpm, enrolment, .. } = inner;
-            let proof =
-                enrolment.challenge(&mut **tpm, &self.keys.ak, &self.identity, challenge, now)?;
+            let Inner {
+                tpm,
+                enrolment,
+                identity,
+                ..
+            } = inner;
+            let proof = enrolment.challenge(&mut **tpm, &self.keys.ak, identity, challenge, now)?;
             Ok(proof)
         })
     }

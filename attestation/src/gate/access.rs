@@ -11,13 +11,14 @@ use uuid::Uuid;
 use super::problem::Problem;
 use super::registrar::LocalRegistrar;
 use super::result::Asked;
+use super::standing::WorkerReport;
 use super::verify::Verifier;
 use crate::ima::PodUid;
 use crate::net::Client;
 use crate::protocol::WorkerRecord;
 use crate::reference::{ReferenceStore, ReferenceValues, Whitelist};
 use crate::tpm::Endorsement;
-use crate::verifier::PodStatus;
+use crate::verifier::{PodStatus, Trust};
 
 /// A tenant, as the registrar keeps it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -153,6 +154,17 @@ pub enum VerifierAccess {
 }
 
 impl VerifierAccess {
+    /// Whether a worker is trusted.
+    pub async fn trust(&self, worker: &str) -> Result<Trust, Problem> {
+        Ok(match self {
+            VerifierAccess::Local(verifier) => verifier.worker_status(worker)?.trust,
+            VerifierAccess::Remote(client) => {
+                let path = format!("/v1/verifier/workers/{}", segment(worker));
+                client.get::<WorkerReport>(&path).await?.worker.trust
+            }
+        })
+    }
+
     /// What is known of a pod.
     pub async fn pod(&self, uid: PodUid, asked: &Asked) -> Result<PodStatus, Problem> {
         match self {

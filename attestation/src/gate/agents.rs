@@ -11,11 +11,11 @@ use serde_json::Value;
 
 use super::mailbox::{Mailbox, PUSH, success};
 use crate::agent::paths::{ACKNOWLEDGE, CERTIFICATE, CHALLENGE, EVIDENCE, IDENTITY};
-use crate::net::{Client, ClientError};
+use crate::net::{Client, ClientError, Intake, Taken};
 use crate::protocol::attestation::EVIDENCE_MILLIS;
 use crate::protocol::port::{AgentPlace, Agents, Fault, FaultKind};
 use crate::protocol::registration::STEP_MILLIS;
-use crate::protocol::{Acknowledgement, Challenge, EvidenceRequest, Identity, Proof};
+use crate::protocol::{Acknowledgement, Challenge, EvidenceRequest, Identity, Proof, Received};
 
 /// How often a busy agent is asked again.
 const BUSY_ATTEMPTS: u32 = 4;
@@ -25,6 +25,9 @@ const BUSY_WAIT: Duration = Duration::from_millis(100);
 const STEP: Duration = Duration::from_millis(STEP_MILLIS.unsigned_abs());
 const EVIDENCE_TIME: Duration = Duration::from_millis(EVIDENCE_MILLIS.unsigned_abs());
 
+/// No other answer of an agent than evidence is longer: a key with its certificates.
+pub(super) const SMALL_ANSWER: usize = 256 * 1024;
+
 /// All agents, as a component reaches them.
 #[derive(Clone)]
 pub struct GateAgents {
@@ -32,36 +35,82 @@ pub struct GateAgents {
     pub tls: Arc<ClientConfig>,
     /// Where tasks wait for those that do not.
     pub mailbox: Mailbox,
+    /// Where long evidence waits for room.
+    pub intake: Intake,
+}
+
+/// What an agent is asked.
+struct Question<'a, B> {
+    method: Method,
+    path: &'static str,
+    body: &'a B,
+    /// The attestation key that its certificate must be bound to.
+    bound_to: Option<&'a [u8]>,
+    /// How long it may take.
+    time: Duration,
+    /// How long the answer may be.
+    most: usize,
+}
+
+impl<'a> Question<'a, Value> {
+    fn identity(bound_to: Option<&'a [u8]>) -> Self {
+        Question {
+            method: Method::GET,
+            bound_to,
+            ..Question::small(IDENTITY, &Value::Null)
+        }
+    }
+}
+
+impl<'a, B> Question<'a, B> {
+    fn small(path: &'static str, body: &'a B) -> Self {
+        Question {
+            method: Method::POST,
+            path,
+            body,
+            bound_to: None,
+            time: STEP,
+            most: SMALL_ANSWER,
+        }
+    }
 }
 
 impl GateAgents {
-    /// Asks an agent; if its certificate must be bound to an attestation key, only one that is.
+    /// Asks an agent.
     async fn ask(
         &self,
         agent: AgentPlace<'_>,
-        (method, path): (Method, &str),
-        body: &impl Serialize,
-        bound_to: Option<&[u8]>,
-        limit: Duration,
-    ) -> Result<Vec<u8>, Fault> {
+        question: Question<'_, impl Serialize>,
+    ) -> Result<Received, Fault> {
+        let Question { path, body, .. } = question;
         if agent.address == PUSH {
             let body = serde_json::to_value(body).map_err(Fault::unavailable)?;
-            let asked = self.mailbox.ask(agent.name, path, body, bound_to, limit);
+            let (bound_to, limits) = (question.bound_to, (question.time, question.most));
+            let asked = self.mailbox.ask(agent.name, path, body, bound_to, limits);
             return success(agent.name, asked.await?);
         }
-        let mut client =
-            Client::new(self.tls.clone(), agent.address, agent.name).with_timeout(limit);
-        if let Some(key) = bound_to {
+        let mut client = Client::new(self.tls.clone(), agent.address, agent.name)
+            .with_timeout(question.time)
+            .up_to(question.most);
+        if let Some(key) = question.bound_to {
             client = client.bound_to(key.to_vec());
         }
-        let body = match method {
+        let body = match question.method {
             Method::GET => Vec::new(),
             _ => serde_json::to_vec(body).map_err(Fault::unavailable)?,
         };
         let headers = [("content-type", "application/json")];
-        match client.send(method, path, &headers, body).await {
-            Ok(bytes) => Ok(bytes.to_vec()),
+        let taken = client.take(question.method, path, &headers, body, &self.intake);
+        match taken.await {
+            Ok(Taken { bytes, room }) => Ok(match room {
+                Some(room) => Received::in_room(bytes, room),
+                None => bytes.into(),
+            }),
             Err(error @ ClientError::Refused { status, .. }) if !matches!(status, 429 | 503) => {
+                Err(Fault::new(FaultKind::Refused, error))
+            }
+            // One that says too much would say it again.
+            Err(error @ ClientError::Malformed { .. }) => {
                 Err(Fault::new(FaultKind::Refused, error))
             }
             Err(error) => Err(Fault::unavailable(error)),
@@ -74,9 +123,8 @@ impl GateAgents {
         agent: AgentPlace<'_>,
         attestation_key: &[u8],
     ) -> Result<Identity, Fault> {
-        let ask = (Method::GET, IDENTITY);
-        let bound = Some(attestation_key);
-        read(&self.ask(agent, ask, &Value::Null, bound, STEP).await?)
+        let question = Question::identity(Some(attestation_key));
+        read(&self.ask(agent, question).await?)
     }
 
     /// Gives an agent a new certificate.
@@ -87,9 +135,11 @@ impl GateAgents {
         certificate: &str,
     ) -> Result<(), Fault> {
         let body = serde_json::json!({ "certificate": certificate });
-        let ask = (Method::POST, CERTIFICATE);
-        let given = self.ask(agent, ask, &body, Some(attestation_key), STEP);
-        given.await.map(|_| ())
+        let question = Question {
+            bound_to: Some(attestation_key),
+            ..Question::small(CERTIFICATE, &body)
+        };
+        self.ask(agent, question).await.map(|_| ())
     }
 }
 
@@ -100,8 +150,7 @@ fn read<T: DeserializeOwned>(answer: &[u8]) -> Result<T, Fault> {
 
 impl Agents for GateAgents {
     async fn identity(&self, agent: AgentPlace<'_>) -> Result<Identity, Fault> {
-        let ask = (Method::GET, IDENTITY);
-        read(&self.ask(agent, ask, &Value::Null, None, STEP).await?)
+        read(&self.ask(agent, Question::identity(None)).await?)
     }
 
     async fn challenge(
@@ -109,8 +158,8 @@ impl Agents for GateAgents {
         agent: AgentPlace<'_>,
         challenge: &Challenge,
     ) -> Result<Proof, Fault> {
-        let ask = (Method::POST, CHALLENGE);
-        read(&self.ask(agent, ask, challenge, None, STEP).await?)
+        let question = Question::small(CHALLENGE, challenge);
+        read(&self.ask(agent, question).await?)
     }
 
     async fn acknowledge(
@@ -118,9 +167,8 @@ impl Agents for GateAgents {
         agent: AgentPlace<'_>,
         acknowledgement: &Acknowledgement,
     ) -> Result<(), Fault> {
-        let ask = (Method::POST, ACKNOWLEDGE);
-        let sent = self.ask(agent, ask, acknowledgement, None, STEP).await;
-        sent.map(|_| ())
+        let question = Question::small(ACKNOWLEDGE, acknowledgement);
+        self.ask(agent, question).await.map(|_| ())
     }
 
     /// One that is busy is asked again a few times, while its answer still counts.
@@ -129,13 +177,18 @@ impl Agents for GateAgents {
         agent: AgentPlace<'_>,
         attestation_key: &[u8],
         request: &EvidenceRequest,
-    ) -> Result<Vec<u8>, Fault> {
-        let bound = Some(attestation_key);
+        most: u64,
+    ) -> Result<Received, Fault> {
         let repeated = async {
             let (mut attempt, mut wait) = (1, BUSY_WAIT);
             loop {
-                let ask = (Method::POST, EVIDENCE);
-                match self.ask(agent, ask, request, bound, EVIDENCE_TIME).await {
+                let question = Question {
+                    bound_to: Some(attestation_key),
+                    time: EVIDENCE_TIME,
+                    most: usize::try_from(most).unwrap_or(usize::MAX),
+                    ..Question::small(EVIDENCE, request)
+                };
+                match self.ask(agent, question).await {
                     Err(fault)
                         if fault.kind == FaultKind::Unavailable && attempt < BUSY_ATTEMPTS =>
                     {

@@ -17,6 +17,7 @@ use uuid::Uuid;
 
 use super::problem::Problem;
 use crate::net::Peer;
+use crate::protocol::Received;
 use crate::protocol::port::{Fault, FaultKind};
 
 /// The address of a worker whose agent comes by itself.
@@ -38,13 +39,15 @@ pub struct Task {
 }
 
 /// An answer: the status and the body.
-type Answer = (StatusCode, Vec<u8>);
+type Answer = (StatusCode, Received);
 
 struct Waiting {
     task: Task,
     /// The attestation key that the agent's certificate must be bound to.
     bound_to: Option<Vec<u8>>,
     answer: oneshot::Sender<Answer>,
+    /// How long the answer may be.
+    most: usize,
 }
 
 #[derive(Default)]
@@ -70,7 +73,7 @@ impl Mailbox {
         path: &str,
         body: Value,
         bound_to: Option<&[u8]>,
-        limit: Duration,
+        (limit, most): (Duration, usize),
     ) -> Result<Answer, Fault> {
         let id = Uuid::new_v4();
         let (answer, answered) = oneshot::channel();
@@ -90,6 +93,7 @@ impl Mailbox {
                 task: Task { id, path, body },
                 bound_to: bound_to.map(<[u8]>::to_vec),
                 answer,
+                most,
             });
             inbox.came.notify_one();
         }
@@ -122,6 +126,20 @@ impl Mailbox {
                 return Ok(None);
             }
         }
+    }
+
+    /// How long the answer to a task may be, if one is expected from this agent: nothing else is read.
+    pub fn expects(&self, peer: &Peer, id: &str) -> Result<usize, Problem> {
+        let worker = worker_of(peer)?;
+        let unknown = || Problem::not_found(format!("nobody waits for the answer to task `{id}`"));
+        let all = self.lock();
+        let inbox = all.get(worker).ok_or_else(not_expected)?;
+        let id: Uuid = id.parse().map_err(|_| unknown())?;
+        let taken = inbox.taken.get(&id).ok_or_else(unknown)?;
+        if !allowed(taken.bound_to.as_deref(), peer) {
+            return Err(not_bound());
+        }
+        Ok(taken.most)
     }
 
     /// Takes the answer of an agent.
@@ -175,7 +193,7 @@ fn worker_of(peer: &Peer) -> Result<&str, Problem> {
 }
 
 /// What an agent answered, if it is a success.
-pub(super) fn success(worker: &str, (status, body): Answer) -> Result<Vec<u8>, Fault> {
+pub(super) fn success(worker: &str, (status, body): Answer) -> Result<Received, Fault> {
     if status.is_success() {
         return Ok(body);
     }
@@ -188,6 +206,7 @@ pub(super) fn success(worker: &str, (status, body): Answer) -> Result<Vec<u8>, F
         .as_ref()
         .and_then(|problem| problem["detail"].as_str());
     let detail = detail.unwrap_or("without a reason");
+    let detail: String = detail.chars().take(1000).collect();
     Err(Fault::new(
         kind,
         format!("the agent of worker `{worker}` refused: {detail} ({status})"),
@@ -212,7 +231,7 @@ mod tests {
         let asked = {
             let mailbox = mailbox.clone();
             tokio::spawn(async move {
-                let limit = Duration::from_secs(60);
+                let limit = (Duration::from_secs(60), 100);
                 mailbox
                     .ask("worker", "/x", Value::Null, Some(&[7]), limit)
                     .await
@@ -235,7 +254,7 @@ mod tests {
         );
         let own = peer("worker", Some(7));
         let task = mailbox.next(&own, Duration::ZERO).await.unwrap().unwrap();
-        let good = || (StatusCode::OK, b"good".to_vec());
+        let good = || (StatusCode::OK, Received::from(b"good".to_vec()));
         for stranger in [peer("other", Some(7)), peer("worker", None)] {
             assert!(
                 mailbox
@@ -260,7 +279,7 @@ mod tests {
     async fn what_nobody_comes_for_is_given_up_and_forgotten() {
         let mailbox = Mailbox::default();
         for _ in 0..3 * WAITING {
-            let limit = Duration::from_millis(1);
+            let limit = (Duration::from_millis(1), 100);
             let asked = mailbox.ask("worker", "/x", Value::Null, None, limit).await;
             assert_eq!(asked.unwrap_err().kind, FaultKind::Unavailable);
         }

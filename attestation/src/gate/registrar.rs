@@ -150,6 +150,7 @@ fn record_of(worker: Worker) -> WorkerRecord {
         ek_listed: false,
         address: worker.with.address,
         tls_key: worker.with.tls_key.unwrap_or_default(),
+        templates: worker.with.templates,
     }
 }
 

@@ -25,6 +25,8 @@ const AT_ONCE: usize = 32;
 const EXPIRE: Duration = Duration::from_secs(1);
 /// After how many such looks old evidence is thrown away.
 const PRUNE: u64 = 60;
+/// When a worker is asked again whose certificate could not be renewed.
+const RETRY: Duration = Duration::from_secs(60);
 /// How often it is looked for registrations and removals that were not completed.
 const SETTLE: Duration = Duration::from_secs(10);
 
@@ -67,6 +69,13 @@ impl Schedule {
         taken
     }
 
+    /// Gives a worker its next turn earlier.
+    fn earlier(&mut self, name: &str, at: Instant) {
+        if let Some(due) = self.due.get_mut(name) {
+            *due = at.min(*due);
+        }
+    }
+
     /// How long to wait before asking again whose turn it is.
     fn pause(&self) -> Duration {
         (self.interval / 50).clamp(Duration::from_millis(10), Duration::from_secs(5))
@@ -100,6 +109,7 @@ pub async fn attest_forever(verifier: Arc<Verifier>, interval: Duration) {
         async move {
             // The outcome is stored, counted and logged where it is decided.
             let _ = verifier.attest_worker(&name, &Asked::default()).await;
+            None
         }
     })
     .await;
@@ -140,9 +150,10 @@ pub async fn rotate_forever(workers: Arc<WorkerHandler>, interval: Duration) {
     forever(Schedule::new(interval), known, move |name| {
         let workers = workers.clone();
         async move {
-            if let Err(problem) = workers.rotate(&name).await {
-                tracing::warn!(worker = name, %problem, "certificate not rotated");
-            }
+            let problem = workers.rotate(&name).await.err()?;
+            tracing::warn!(worker = name, %problem, "certificate not rotated");
+            // It may be off. When it comes back, its certificate may have run out.
+            Some(RETRY)
         }
     })
     .await;
@@ -164,10 +175,11 @@ async fn forever<K, W>(
     work: impl Fn(String) -> W + Clone + Send + 'static,
 ) where
     K: Future<Output = Option<Vec<String>>>,
-    W: Future<Output = ()> + Send + 'static,
+    // After which time to do it again, if that is not to wait for the next turn.
+    W: Future<Output = Option<Duration>> + Send + 'static,
 {
     let slots = Arc::new(Semaphore::new(AT_ONCE));
-    let mut running = JoinSet::new();
+    let mut running: JoinSet<(String, Option<Duration>)> = JoinSet::new();
     loop {
         if let Some(known) = known().await {
             for name in schedule.take(&known, Instant::now(), random) {
@@ -177,12 +189,17 @@ async fn forever<K, W>(
                 };
                 let work = work.clone();
                 running.spawn(async move {
-                    work(name).await;
+                    let again = work(name.clone()).await;
                     drop(slot);
+                    (name, again)
                 });
             }
         }
-        while running.try_join_next().is_some() {}
+        while let Some(done) = running.try_join_next() {
+            if let Ok((name, Some(again))) = done {
+                schedule.earlier(&name, Instant::now() + again);
+            }
+        }
         tokio::time::sleep(schedule.pause()).await;
     }
 }

@@ -32,7 +32,7 @@ use crate::evidence::jws::TokenKey;
 use crate::net::identity::key_digest;
 use crate::net::pki::{AGENT_DAYS, public_key_of};
 use crate::net::tls::SharedServerConfig;
-use crate::net::{Authority, Client, Role, serve, serve_everybody};
+use crate::net::{Authority, Client, Intake, Role, serve, serve_everybody};
 use crate::policy::PolicySet;
 use crate::protocol::attestation::EVIDENCE_MILLIS;
 use crate::reference::ReferenceStore;
@@ -169,6 +169,7 @@ pub async fn start(
     let locks = Locks::take(folder, &config.roles)?;
     let metrics = Arc::new(Metrics::default());
     let mailbox = Mailbox::default();
+    let intake = Intake::default();
     // Whoever asks another component does so with its own certificate.
     let elsewhere = |address: &Option<String>, asked: Role, asking: Role| {
         let address = address.as_deref().ok_or(GateError::Where(asked.name()))?;
@@ -204,6 +205,7 @@ pub async fn start(
             agents: GateAgents {
                 tls: own.client(Role::Verifier)?,
                 mailbox: mailbox.clone(),
+                intake: intake.clone(),
             },
             agents_key: key_digest(&public_key_of(&credentials.key)?),
             key: TokenKey::from_pem(&credentials.key)?,
@@ -235,6 +237,7 @@ pub async fn start(
             agents: GateAgents {
                 tls: own.client(Role::WorkerHandler)?,
                 mailbox: mailbox.clone(),
+                intake: intake.clone(),
             },
             policy: config.policy.clone(),
             clock: clock.clone(),
@@ -267,6 +270,7 @@ pub async fn start(
         workers: workers.clone(),
         pods,
         mailbox,
+        intake,
         metrics,
         clock,
         document,

@@ -20,10 +20,13 @@ use crate::net::Authority;
 use crate::net::pki::request_key;
 use crate::policy::PolicySet;
 use crate::protocol::drive::{Registering, RegistrationStep, Removing, complete};
-use crate::protocol::port::{Admissions as _, AgentPlace, Fault, Issuer, Registrations as _};
+use crate::protocol::port::{
+    Admissions as _, AgentPlace, Agents as _, Fault, Issuer, Registrations as _,
+};
 use crate::protocol::registration::{ProvenWorker, Terms};
-use crate::protocol::{Effect, Registration, Removal, WorkerRecord};
+use crate::protocol::{Effect, Identity, Registration, Removal, WorkerRecord};
 use crate::tpm::{Endorsement, Public};
+use crate::verifier::Trust;
 
 /// What a worker handler is made of.
 pub struct WorkerHandlerParts {
@@ -175,6 +178,7 @@ impl WorkerHandler {
         let terms = Terms {
             bank: policy.bank(),
             boot_by_events: policy.boot.is_some(),
+            templates: policy.known_templates(),
             verifier_key: self.parts.verifier.key().await?,
             keys: self.parts.policy.key_terms(&joined.name),
         };
@@ -256,8 +260,9 @@ impl WorkerHandler {
         .await
     }
 
-    /// Gives a registered agent a new certificate for the same keys.
-    pub async fn rotate(&self, name: &str) -> Result<(), Problem> {
+    /// Gives a registered agent a new certificate for the same keys. One whose certificate ran out, as it was off for
+    /// long, proves itself anew.
+    pub async fn rotate(self: &Arc<Self>, name: &str) -> Result<(), Problem> {
         let record = self.parts.registrar.worker(name).await?;
         let ak = Public::parse(&record.ak_public).map_err(Problem::internal)?;
         let (agents, key) = (&self.parts.agents, ak.name());
@@ -265,15 +270,11 @@ impl WorkerHandler {
             name,
             address: &record.address,
         };
-        let identity = agents.bound_identity(agent, &key).await?;
-        let same = identity.worker == record.id
-            && identity.ak_public == record.ak_public
-            && request_key(&identity.certificate_request)? == record.tls_key;
-        if !same {
-            return Err(Problem::forbidden(format!(
-                "worker `{name}` asks for a certificate with other keys than it registered"
-            )));
-        }
+        let identity = match agents.bound_identity(agent, &key).await {
+            Ok(identity) => identity,
+            Err(fault) => return self.readmit(&record, fault).await,
+        };
+        same_keys(&identity, &record)?;
         let certificate = self.parts.authority.issue_agent(
             &identity.certificate_request,
             name,
@@ -285,6 +286,52 @@ impl WorkerHandler {
         tracing::info!(worker = name, "certificate rotated");
         Ok(())
     }
+
+    /// Registers a worker anew that cannot show the certificate of its registration, if it has the keys of its
+    /// registration; `fault` is why it could not be asked with that certificate.
+    ///
+    /// All proofs are made again, and what is known of it is void: its log is read from the first entry on. One that is
+    /// untrusted comes back by the operator alone.
+    async fn readmit(self: &Arc<Self>, record: &WorkerRecord, fault: Fault) -> Result<(), Problem> {
+        let agent = AgentPlace {
+            name: &record.name,
+            address: &record.address,
+        };
+        let Ok(identity) = self.parts.agents.identity(agent).await else {
+            return Err(fault.into());
+        };
+        same_keys(&identity, record)?;
+        if self.parts.verifier.trust(&record.name).await? == Trust::Untrusted {
+            return Err(Problem::forbidden(format!(
+                "the certificate of worker `{0}` ran out, and it is untrusted: `locus gate reset {0}` once it is \
+                 repaired",
+                record.name
+            )));
+        }
+        let joined = Joined {
+            name: record.name.clone(),
+            address: record.address.clone(),
+        };
+        self.register(&joined).await?;
+        tracing::info!(
+            worker = record.name,
+            "readmitted: its certificate had run out"
+        );
+        Ok(())
+    }
+}
+
+fn same_keys(identity: &Identity, record: &WorkerRecord) -> Result<(), Problem> {
+    let same = identity.worker == record.id
+        && identity.ak_public == record.ak_public
+        && request_key(&identity.certificate_request)? == record.tls_key;
+    if same {
+        return Ok(());
+    }
+    Err(Problem::forbidden(format!(
+        "worker `{}` asks for a certificate with other keys than it registered",
+        record.name
+    )))
 }
 
 /// Step 8: a certificate that is bound to the worker's attestation key.
@@ -319,6 +366,7 @@ impl Issuer for WorkerHandler {
             ek_others: identity.others.iter().map(without_chain).collect(),
             ek_listed: worker.listed,
             tls_key: request_key(&identity.certificate_request).map_err(problem)?,
+            templates: Some(identity.templates.clone()),
         };
         Ok((certificate, record))
     }

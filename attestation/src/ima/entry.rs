@@ -153,7 +153,7 @@ impl<'a> Entry<'a> {
         let Some(content) = self.field(Field::Buf) else {
             return false;
         };
-        let signature = matches!(content.first(), None | Some(3 | 6));
+        let signature = content.first().is_none_or(|kind| SIGNATURES.contains(kind));
         let digest = self.file_digest().and_then(FileDigest::known);
         !signature && digest.is_some_and(|digest| digest.alg().hash(&[content]) == digest)
     }
@@ -175,6 +175,20 @@ impl<'a> Entry<'a> {
     /// The executables of the process and of its ancestors, joined by colons.
     pub fn dependencies(&self) -> Option<&'a [u8]> {
         self.text(Field::Dep)
+    }
+}
+
+/// How the extended attributes begin that kernels write to the field of the signature: IMA's, EVM's portable one, and
+/// that of fs-verity. A measured buffer that begins with none of them cannot be passed for a signature.
+const SIGNATURES: [u8; 3] = [3, 5, 6];
+
+/// Whether a text may be in the field for the control group: a name has no slash but for that of the root, and a path
+/// begins with one. Only the root's own entries look alike in both.
+fn is_group(field: Field, text: &[u8]) -> bool {
+    match field {
+        Field::CgPath => text.first() == Some(&b'/'),
+        Field::Cgn => text == b"/" || memchr::memchr(b'/', text).is_none(),
+        _ => true,
     }
 }
 
@@ -226,8 +240,11 @@ pub(super) fn well_formed(field: Field, bytes: &[u8]) -> bool {
         FieldFormat::Text => bytes
             .split_last()
             .map_or(field == Field::XattrNames, |(last, text)| {
-                *last == 0 && memchr::memchr(0, text).is_none()
+                *last == 0 && memchr::memchr(0, text).is_none() && is_group(field, text)
             }),
+        FieldFormat::Hex if field == Field::Sig => {
+            bytes.first().is_none_or(|kind| SIGNATURES.contains(kind))
+        }
         FieldFormat::Hex => true,
         // The boot aggregate is not of a file, and has neither owner nor mode.
         FieldFormat::Number(size) => bytes.is_empty() || bytes.len() == size,

@@ -175,6 +175,12 @@ impl Ledger {
         *self = kept;
     }
 
+    /// How many bytes it takes when it is kept, about.
+    pub fn weight(&self) -> u64 {
+        let files = self.files.iter();
+        files.map(|files| files.size() as u64 + SUBJECT).sum()
+    }
+
     /// How many different files there are, of all subjects together.
     pub fn len(&self) -> usize {
         self.sorted().len()
@@ -260,6 +266,9 @@ impl Ledger {
 }
 
 const VERSION: u8 = 3;
+
+/// What a subject takes beside its files.
+const SUBJECT: u64 = 128;
 
 #[cfg(test)]
 mod tests {

@@ -32,7 +32,7 @@ pub use entry::{Entry, FileDigest};
 pub use files::{LedgerError, Measured};
 pub use ledger::Ledger;
 pub(crate) use reader::skip_entry;
-pub use reader::{LogError, LogErrorKind, Reader, template_names};
+pub use reader::{LONGEST_PATH, LogError, LogErrorKind, Reader, template_names};
 pub use replay::{
     Advance, BankValue, DEFAULT_PCR, Extend, ReplayError, ReplayPolicy, advance, template_hash,
 };

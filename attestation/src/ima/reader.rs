@@ -1,11 +1,13 @@
 //! The binary form of the log, read without copying.
 
 use super::entry::{Entry, well_formed};
-use super::template::{LEGACY, Layout, MAX_FIELDS, Templates};
+use super::template::{Field, LEGACY, Layout, MAX_FIELDS, Templates};
 use crate::digest::HashAlg;
 
 /// The longest template name the kernel writes.
 const MAX_NAME: usize = 255;
+/// The longest path that kernels know.
+pub const LONGEST_PATH: usize = 4096;
 /// Far above any entry of a kernel; keeps a hostile length from being believed.
 const MAX_DATA: usize = 16 << 20;
 
@@ -36,6 +38,9 @@ pub enum LogErrorKind {
     /// A field does not have the form of its kind.
     #[error("the field `{0}` is malformed")]
     Field(&'static str),
+    /// A name that no kernel writes.
+    #[error("a name of {0} bytes is longer than a path may be")]
+    Path(usize),
     /// Fields end before the template data does, or the other way round.
     #[error("the fields do not fill the template data")]
     Fields,
@@ -66,6 +71,7 @@ pub struct Reader<'a> {
     next: u64,
     column: HashAlg,
     templates: &'a Templates,
+    longest_path: usize,
     /// The last entry read. It is lent, and the next is read into it: moving entries about would take longer than
     /// reading them.
     entry: Entry<'a>,
@@ -84,6 +90,7 @@ impl<'a> Reader<'a> {
             next: 0,
             column,
             templates,
+            longest_path: LONGEST_PATH,
             entry: Entry {
                 pcr: 0,
                 claimed: &[],
@@ -94,6 +101,13 @@ impl<'a> Reader<'a> {
             },
             failed: false,
         }
+    }
+
+    /// With another length that no name of a file or a control group may exceed; otherwise [`LONGEST_PATH`].
+    #[must_use]
+    pub fn with_longest_path(mut self, longest: usize) -> Self {
+        self.longest_path = longest;
+        self
     }
 
     /// The byte after the last entry read.
@@ -156,6 +170,10 @@ impl<'a> Reader<'a> {
                 if !well_formed(*field, bytes) {
                     return Err(LogErrorKind::Field(field.id()));
                 }
+                // Behind it comes a NUL.
+                if bytes.len().saturating_sub(1) > self.longest_path {
+                    is_short(*field, bytes.len())?;
+                }
                 let used = entry.data.len() - data.0.len();
                 *end = u32::try_from(used).map_err(|_| LogErrorKind::Length(used))?;
             }
@@ -165,6 +183,18 @@ impl<'a> Reader<'a> {
         }
         self.rest = input.0;
         Ok(())
+    }
+}
+
+/// Names of files and groups are kept, and shown: they have a length that a kernel knows. What else there is in an entry
+/// is only hashed.
+#[cold]
+fn is_short(field: Field, length: usize) -> Result<(), LogErrorKind> {
+    match field {
+        Field::N | Field::NNg | Field::Cgn | Field::CgPath => {
+            Err(LogErrorKind::Path(length.saturating_sub(1)))
+        }
+        _ => Ok(()),
     }
 }
 

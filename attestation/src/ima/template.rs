@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
 /// The most fields a template may have.
 pub const MAX_FIELDS: usize = 12;
 
@@ -156,6 +158,37 @@ impl Layout {
     pub fn is_legacy(&self) -> bool {
         self.legacy
     }
+
+    /// Whether there may be bytes that both layouts read, each with another meaning. The name of a template is in
+    /// no hash, so that whoever writes the log could choose between the two, entry by entry.
+    pub fn is_confusable_with(&self, other: &Layout) -> bool {
+        let pairs = || self.fields().iter().zip(other.fields());
+        // The lengths of the fields are hashed, and with them how many there are. The old template is hashed in
+        // a way of its own.
+        self.len == other.len
+            && self.legacy == other.legacy
+            && pairs().all(|(one, other)| may_share_bytes(*one, *other))
+            && pairs().any(|(one, other)| means_otherwise(*one, *other))
+    }
+}
+
+/// Whether there may be bytes that are well formed as either field; in doubt, there are.
+fn may_share_bytes(one: Field, other: Field) -> bool {
+    !matches!(
+        (one.format(), other.format()),
+        (FieldFormat::NamedDigest, FieldFormat::TypedDigest)
+            | (FieldFormat::TypedDigest, FieldFormat::NamedDigest)
+    )
+}
+
+/// Whether the same bytes mean something else in the other field. A signature and a buffer are told apart by their
+/// content, whatever the template is called: every kernel mixes `ima-sig` with `ima-buf`.
+fn means_otherwise(one: Field, other: Field) -> bool {
+    one != other
+        && !matches!(
+            (one, other),
+            (Field::Sig, Field::Buf) | (Field::Buf, Field::Sig)
+        )
 }
 
 impl fmt::Debug for Layout {
@@ -234,6 +267,25 @@ impl Templates {
         }
     }
 
+    /// Two of these templates that could be passed for each other, if there are such.
+    ///
+    /// As long as there are none, the bytes of an entry say which template it is of.
+    pub fn confusable(&self, names: &[impl AsRef<str>]) -> Option<(String, String)> {
+        let few = self.restricted_to(names);
+        let known = &few.known;
+        known
+            .iter()
+            .enumerate()
+            .find_map(|(place, (name, layout))| {
+                let rest = known.iter().skip(place + 1);
+                let (other, _) = rest
+                    .into_iter()
+                    .find(|(_, other)| layout.is_confusable_with(other))?;
+                let text = |name: &[u8]| String::from_utf8_lossy(name).into_owned();
+                Some((text(name), text(other)))
+            })
+    }
+
     /// The names.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         let names = self.known.iter();
@@ -244,6 +296,30 @@ impl Templates {
     pub fn layout(&self, name: &[u8]) -> Option<Layout> {
         let found = self.known.iter().find(|(known, _)| **known == *name);
         found.map(|(_, layout)| *layout)
+    }
+}
+
+/// Names with their formats, in order.
+impl Serialize for Templates {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let known = self.known.iter().filter_map(|(name, layout)| {
+            let name = std::str::from_utf8(name).ok()?;
+            Some((name, format!("{layout:?}")))
+        });
+        serializer.collect_seq(known)
+    }
+}
+
+impl<'de> Deserialize<'de> for Templates {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let known = Vec::<(String, String)>::deserialize(deserializer)?;
+        let mut templates = Templates { known: Vec::new() };
+        for (name, format) in &known {
+            templates
+                .add(name, format)
+                .map_err(serde::de::Error::custom)?;
+        }
+        Ok(templates)
     }
 }
 
@@ -296,6 +372,40 @@ mod tests {
         assert_eq!(twice, Err(TemplateError::Twice("sig")));
         let groups = templates.add_checked("site", "cgn|cg-path|d-ng|n-ng");
         assert_eq!(groups, Err(TemplateError::TwoGroups));
+    }
+
+    #[test]
+    fn two_templates_of_the_table_can_be_passed_for_each_other() {
+        let templates = Templates::default();
+        let mut found = Vec::new();
+        for (place, (one, _)) in TEMPLATES.iter().enumerate() {
+            for (other, _) in TEMPLATES.iter().skip(place + 1) {
+                found.extend(templates.confusable(&[one, other]));
+            }
+        }
+        let pair = ("ima-dep-cgn".to_owned(), "ima-cgpath".to_owned());
+        assert_eq!(found, [pair]);
+    }
+
+    #[test]
+    fn templates_of_an_operator_can_be_confused_too() {
+        let mut templates = Templates::default();
+        templates
+            .add_checked("turned", "cg-path|dep|d-ng|n-ng")
+            .unwrap();
+        templates
+            .add_checked("same", "dep|cg-path|d-ng|n-ng")
+            .unwrap();
+        templates
+            .add_checked("typed", "dep|cg-path|d-ngv2|n-ng")
+            .unwrap();
+        templates.add_checked("owner", "d-ng|n-ng|iuid").unwrap();
+        let confused = |one, other| templates.confusable(&[one, other]).is_some();
+        assert!(confused("ima-cgpath", "turned"));
+        assert!(confused("ima-sig", "owner"));
+        assert!(!confused("ima-cgpath", "same"));
+        assert!(!confused("ima-cgpath", "typed"));
+        assert!(!confused("ima-cgpath", "unknown"));
     }
 
     #[test]

@@ -77,7 +77,10 @@ impl LogWriter {
             return Err(TemplateError::Field(template.to_owned()));
         }
         let unhashed = self.raw(template, &encoded, &vec![0; self.column.size()]);
-        let parsed = Reader::new(&unhashed, self.column, &self.templates).next();
+        // How long a name may be is for those who read it to say.
+        let parsed = Reader::new(&unhashed, self.column, &self.templates)
+            .with_longest_path(usize::MAX)
+            .next();
         let Some(Ok(entry)) = parsed else {
             return Err(TemplateError::Field(template.to_owned()));
         };

@@ -1,10 +1,12 @@
 //! Asks other components over mutual TLS.
 
+use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Bytes;
 use http_body_util::{BodyExt as _, Full, Limited};
+use hyper::body::Incoming;
 use hyper::header::{CONTENT_TYPE, HOST};
 use hyper::{Method, Request, StatusCode};
 use hyper_util::rt::TokioIo;
@@ -13,12 +15,17 @@ use rustls::pki_types::ServerName;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::net::TcpStream;
+use tokio::task::JoinHandle;
 use tokio_rustls::TlsConnector;
 
 use super::identity::Peer;
+use super::intake::{Intake, IntakeError, Taken};
 
-/// The largest answer that is read: a measurement log of a worker that was up for very long.
+/// The largest answer that is read unless a client [says otherwise](Client::up_to): all reference values.
 pub const MAX_ANSWER: usize = 256 * 1024 * 1024;
+
+/// How much of the words of another component is passed on: a refused pod may list all that is wrong with it.
+const LONGEST_DETAIL: usize = 8_000;
 
 /// Why there is no answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -89,6 +96,24 @@ pub struct Client {
     name: String,
     timeout: Duration,
     attestation_key: Option<Vec<u8>>,
+    most: usize,
+}
+
+/// An answer whose body is still to be read.
+struct Opened {
+    status: StatusCode,
+    body: Incoming,
+    peer: Peer,
+    driver: AbortOnDrop,
+}
+
+/// A task that ends with whoever needs it.
+struct AbortOnDrop(JoinHandle<Result<(), hyper::Error>>);
+
+impl Drop for AbortOnDrop {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
 }
 
 /// The text of an error answer.
@@ -112,6 +137,7 @@ impl Client {
             name: name.to_owned(),
             timeout: Duration::from_secs(20),
             attestation_key: None,
+            most: MAX_ANSWER,
         }
     }
 
@@ -119,6 +145,13 @@ impl Client {
     #[must_use]
     pub fn bound_to(mut self, attestation_key: Vec<u8>) -> Self {
         self.attestation_key = Some(attestation_key);
+        self
+    }
+
+    /// Reads no longer answers than this.
+    #[must_use]
+    pub fn up_to(mut self, most: usize) -> Self {
+        self.most = most;
         self
     }
 
@@ -168,19 +201,35 @@ impl Client {
         if status.is_success() {
             return Ok(bytes);
         }
-        let problem = serde_json::from_slice(&bytes).unwrap_or_else(|_| Problem {
-            detail: String::from_utf8_lossy(&bytes).chars().take(300).collect(),
-            effect: None,
-            code: None,
-            result: None,
-        });
-        Err(ClientError::Refused {
-            status: status.as_u16(),
-            message: problem.detail,
-            effect: problem.effect,
-            code: problem.code,
-            result: problem.result,
-        })
+        Err(refused(status, &bytes))
+    }
+
+    /// Sends bytes and takes the bytes of a successful answer in, in pieces and when there is room for them.
+    pub async fn take(
+        &self,
+        method: Method,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: Vec<u8>,
+        intake: &Intake,
+    ) -> Result<Taken, ClientError> {
+        let taken = async {
+            let opened = self.open(method, path, headers, body).await?;
+            let taken = intake.take(opened.body, self.most).await;
+            drop(opened.driver);
+            let taken = taken.map_err(|error| match error {
+                IntakeError::TooLong(_) => ClientError::Malformed {
+                    address: self.address.clone(),
+                    reason: error.to_string(),
+                },
+                IntakeError::Broken(reason) => self.broken(&reason),
+            })?;
+            if opened.status.is_success() {
+                return Ok(taken);
+            }
+            Err(refused(opened.status, &taken.bytes))
+        };
+        self.in_time(taken).await
     }
 
     /// Sends bytes and returns whatever the status and answer are.
@@ -203,8 +252,21 @@ impl Client {
         headers: &[(&str, &str)],
         body: Vec<u8>,
     ) -> Result<(StatusCode, Bytes, Peer), ClientError> {
-        let exchanged = self.exchange_unlimited(method, path, headers, body);
-        match tokio::time::timeout(self.timeout, exchanged).await {
+        let exchanged = async {
+            let opened = self.open(method, path, headers, body).await?;
+            let body = Limited::new(opened.body, self.most).collect().await;
+            drop(opened.driver);
+            let body = body.map_err(|error| self.broken(&error))?;
+            Ok((opened.status, body.to_bytes(), opened.peer))
+        };
+        self.in_time(exchanged).await
+    }
+
+    async fn in_time<T>(
+        &self,
+        work: impl Future<Output = Result<T, ClientError>>,
+    ) -> Result<T, ClientError> {
+        match tokio::time::timeout(self.timeout, work).await {
             Ok(answer) => answer,
             Err(_) => Err(ClientError::TimedOut {
                 address: self.address.clone(),
@@ -213,22 +275,27 @@ impl Client {
         }
     }
 
-    async fn exchange_unlimited(
+    fn broken(&self, error: &dyn std::fmt::Display) -> ClientError {
+        ClientError::Broken {
+            address: self.address.clone(),
+            reason: error.to_string(),
+        }
+    }
+
+    /// Sends a request, and reads the head of its answer.
+    async fn open(
         &self,
         method: Method,
         path: &str,
         headers: &[(&str, &str)],
         body: Vec<u8>,
-    ) -> Result<(StatusCode, Bytes, Peer), ClientError> {
+    ) -> Result<Opened, ClientError> {
         let address = || self.address.clone();
         let unreachable = |error: std::io::Error| ClientError::Unreachable {
             address: address(),
             reason: error.to_string(),
         };
-        let broken = |error: &dyn std::error::Error| ClientError::Broken {
-            address: address(),
-            reason: error.to_string(),
-        };
+        let broken = |error: &dyn std::error::Error| self.broken(&error);
         let name =
             ServerName::try_from(self.name.clone()).map_err(|error| ClientError::NotTrusted {
                 address: address(),
@@ -268,7 +335,7 @@ impl Client {
         let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream))
             .await
             .map_err(|error| broken(&error))?;
-        let driver = tokio::spawn(connection);
+        let driver = AbortOnDrop(tokio::spawn(connection));
         let mut request = Request::builder()
             .method(method)
             .uri(path)
@@ -288,13 +355,28 @@ impl Client {
             .map_err(|error| broken(&error))?;
         let answer = sender.send_request(request).await;
         let answer = answer.map_err(|error| broken(&error))?;
-        let status = answer.status();
-        let body = Limited::new(answer.into_body(), MAX_ANSWER).collect().await;
-        driver.abort();
-        let body = body.map_err(|error| ClientError::Broken {
-            address: address(),
-            reason: error.to_string(),
-        })?;
-        Ok((status, body.to_bytes(), peer))
+        Ok(Opened {
+            status: answer.status(),
+            body: answer.into_body(),
+            peer,
+            driver,
+        })
+    }
+}
+
+fn refused(status: StatusCode, bytes: &[u8]) -> ClientError {
+    let problem = serde_json::from_slice(bytes).unwrap_or_else(|_| Problem {
+        detail: String::from_utf8_lossy(bytes).chars().take(300).collect(),
+        effect: None,
+        code: None,
+        result: None,
+    });
+    ClientError::Refused {
+        status: status.as_u16(),
+        // It is shown and logged, and whoever wrote it may be anybody.
+        message: problem.detail.chars().take(LONGEST_DETAIL).collect(),
+        effect: problem.effect,
+        code: problem.code,
+        result: problem.result,
     }
 }

@@ -5,6 +5,7 @@
 
 pub mod client;
 pub mod identity;
+pub mod intake;
 pub mod limits;
 mod pace;
 pub mod pki;
@@ -15,6 +16,7 @@ pub mod tls;
 
 pub use client::{Client, ClientError};
 pub use identity::{Peer, Role};
+pub use intake::{Intake, IntakeError, Taken};
 pub use limits::Limits;
 pub use pki::{Authority, Issued, PkiError};
 pub use server::{serve, serve_everybody, serve_within};

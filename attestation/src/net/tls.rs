@@ -8,10 +8,13 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::{ClientHello, ResolvesServerCert, WebPkiClientVerifier};
 use rustls::sign::CertifiedKey;
 use rustls::{ClientConfig, ConfigBuilder, RootCertStore, ServerConfig, server::WantsServerCert};
+use x509_cert::Certificate;
+use x509_cert::der::Decode as _;
 use zeroize::Zeroizing;
 
 use super::identity::Peer;
 use super::pki::{Issued, PkiError, read_file, write_file, write_secret};
+use crate::clock::Timestamp;
 
 /// Why a TLS configuration could not be made.
 #[derive(Debug, thiserror::Error)]
@@ -82,6 +85,18 @@ impl Credentials {
         let key = PrivateKeyDer::from_pem_slice(self.key.as_bytes())
             .map_err(|_| TlsError::Pem("private key"))?;
         Ok((certificates, key))
+    }
+
+    /// Whether the component's certificate counts at a time; one that cannot be read does not.
+    pub fn count_at(&self, now: Timestamp) -> bool {
+        let der = CertificateDer::from_pem_slice(self.certificate.as_bytes()).ok();
+        let Some(certificate) = der.and_then(|der| Certificate::from_der(&der).ok()) else {
+            return false;
+        };
+        let validity = certificate.tbs_certificate().validity();
+        let seconds = |time: &x509_cert::time::Time| time.to_unix_duration().as_secs();
+        let now = u64::try_from(now.secs()).unwrap_or(0);
+        (seconds(&validity.not_before)..=seconds(&validity.not_after)).contains(&now)
     }
 
     /// For the side that accepts connections.

@@ -104,6 +104,13 @@ fn settings(table: &mut Table<'_>, policy: &mut WorkerPolicy, findings: &mut Fin
         let mut names = Vec::new();
         let known = |findings: &mut Findings, value| template(value, &formats, findings);
         nonempty(value, findings, known, &mut names);
+        if let Some((one, other)) = formats.confusable(&names) {
+            findings.with_help(
+                value,
+                format!("entries of `{one}` can be passed for entries of `{other}`"),
+                Some("name one of them; where workers differ, put them into groups".to_owned()),
+            );
+        }
         policy.templates = Some(names);
     }
     if let Some(value) = table.take("host") {

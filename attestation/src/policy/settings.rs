@@ -66,7 +66,7 @@ pub struct WorkerPolicy {
     pub banks: Vec<HashAlg>,
     /// The registers that measurements may be in; the log must explain all of them.
     pub pcrs: Vec<u8>,
-    /// The names of the templates that the log may use; none for those of its first attestation.
+    /// The names of the templates that the log may use; none for those that it used when it was registered.
     pub templates: Option<Vec<String>>,
     /// The fields of each template: the table, and what the operator adds to it.
     pub formats: Templates,
@@ -122,19 +122,26 @@ impl WorkerPolicy {
         self.banks.first().copied().unwrap_or(HashAlg::Sha256)
     }
 
+    /// The templates that a worker may be registered with: those the operator names, or else all that are known.
+    pub fn known_templates(&self) -> Templates {
+        match &self.templates {
+            Some(names) => self.formats.restricted_to(names),
+            None => self.formats.clone(),
+        }
+    }
+
     /// The templates that a log may use: those the operator names, or else those that the worker's log
-    /// used when it was first attested and the one of the kernel's own buffers.
+    /// used when it was registered and the one of the kernel's own buffers.
     ///
-    /// Of a worker whose templates were not recorded, the kernel's own are read, and recorded.
+    /// Of a worker that an earlier version registered they are not recorded, and all that are known are read.
     pub fn accepted_templates(&self, recorded: Option<&[String]>) -> Templates {
         match (&self.templates, recorded) {
-            (Some(names), _) => self.formats.restricted_to(names),
             (None, Some(recorded)) => {
                 let mut names = recorded.to_vec();
                 names.push("ima-buf".to_owned());
                 self.formats.restricted_to(&names)
             }
-            (None, None) => self.formats.clone(),
+            _ => self.known_templates(),
         }
     }
 

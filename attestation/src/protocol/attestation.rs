@@ -1,13 +1,13 @@
 //! Attestation, seen from the verifier: ask, judge, conclude.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::Effect;
 use super::message::EvidenceRequest;
+use super::received::Received;
 use crate::boot::{EventLogError, Unaccepted, Unexplained};
 use crate::clock::Timestamp;
 use crate::digest::Digest;
@@ -73,6 +73,21 @@ pub enum AttestationError {
     /// The log does not explain the quote.
     #[error(transparent)]
     Replay(#[from] ReplayError),
+    /// What is kept about the worker would be more than the policy allows.
+    #[error(
+        "the worker has measured so much that {found} bytes would have to be kept of it, and the policy allows {limit}"
+    )]
+    TooMuch {
+        /// How much that would be.
+        found: u64,
+        /// How much it may be.
+        limit: u64,
+    },
+    /// The log mixes two templates of which each could be passed for the other.
+    #[error(
+        "the log mixes the templates `{0}` and `{1}`, whose entries can be passed for each other"
+    )]
+    Templates(String, String),
     /// The container runtime ran what it may not.
     #[error("the container runtime is not accepted: {}", list(.0))]
     Runtime(Vec<Mismatch>),
@@ -146,9 +161,19 @@ fn list(mismatches: &[Mismatch]) -> String {
     some(mismatches)
 }
 
+/// A reason is kept with every change of trust: a worker does not fill the database with the names of its files.
+fn shortened(text: &str) -> String {
+    const LONGEST: usize = 600;
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}
+
 fn some(found: &[impl ToString]) -> String {
     const SHOWN: usize = 5;
-    let mut words: Vec<String> = found.iter().take(SHOWN).map(ToString::to_string).collect();
+    let shown = found.iter().take(SHOWN);
+    let mut words: Vec<String> = shown.map(|word| shortened(&word.to_string())).collect();
     if let Some(more) = found.len().checked_sub(SHOWN).filter(|more| *more > 0) {
         words.push(format!("and {more} more"));
     }
@@ -186,6 +211,7 @@ impl AttestationError {
             | AttestationError::Description { .. }
             | AttestationError::Store(_)
             | AttestationError::Changed(_)
+            | AttestationError::TooMuch { .. }
             | AttestationError::Stale
             | AttestationError::OutOfTurn(_) => Effect::Inconclusive,
             AttestationError::WorkerNotTrusted { .. }
@@ -197,6 +223,7 @@ impl AttestationError {
             | AttestationError::BootEvents(_)
             | AttestationError::Resume(_)
             | AttestationError::Replay(_)
+            | AttestationError::Templates(..)
             | AttestationError::Runtime(_)
             | AttestationError::Strangers(_)
             | AttestationError::Host(_) => Effect::WorkerUntrusted,
@@ -209,7 +236,7 @@ impl AttestationError {
 #[derive(Clone, Debug)]
 pub enum Event {
     /// The agent answered (step 3).
-    Evidence(Vec<u8>),
+    Evidence(Received),
     /// The agent could not be reached, or answered with an error.
     AgentFailed(String),
     /// The worker was booted since the last attestation: it is to be asked from the first entry on, with a
@@ -227,7 +254,7 @@ pub enum Action {
     /// Ask the agent (step 2).
     Ask(Box<EvidenceRequest>),
     /// Judge the evidence, and store what comes of it.
-    Judge(Vec<u8>),
+    Judge(Received),
     /// Wait: nothing is due.
     Wait,
     /// It is over.
@@ -238,7 +265,7 @@ pub enum Action {
 #[serde(rename_all = "kebab-case")]
 enum State {
     Asked,
-    Judging(#[serde(with = "crate::tpm::base64_bytes")] Vec<u8>),
+    Judging(Received),
     Over,
 }
 
@@ -290,7 +317,7 @@ pub struct Shown {
     /// When it was asked.
     pub asked: Timestamp,
     /// What it showed.
-    pub evidence: Arc<Vec<u8>>,
+    pub evidence: Received,
     /// What came of it; no effect on the worker means that its part was accepted.
     pub effect: Effect,
     /// Why, in words.
@@ -425,8 +452,8 @@ mod tests {
     fn trust_comes_only_after_everything_was_stored() {
         let (mut attestation, now) = begun();
         assert_eq!(attestation.handle(Event::Tick, now), Action::Wait);
-        let action = attestation.handle(Event::Evidence(vec![1]), now);
-        assert_eq!(action, Action::Judge(vec![1]));
+        let action = attestation.handle(Event::Evidence(vec![1].into()), now);
+        assert_eq!(action, Action::Judge(vec![1].into()));
         assert!(!attestation.is_over());
         assert_eq!(
             attestation.handle(Event::Judged(Ok(())), now),
@@ -438,7 +465,7 @@ mod tests {
     #[test]
     fn a_store_that_fails_gives_no_trust() {
         let (mut attestation, now) = begun();
-        attestation.handle(Event::Evidence(vec![]), now);
+        attestation.handle(Event::Evidence(vec![].into()), now);
         let failed = Err(AttestationError::Store("disk full".to_owned()));
         let action = attestation.handle(Event::Judged(failed), now);
         let Action::Conclude(Err(error)) = action else {
@@ -460,7 +487,7 @@ mod tests {
                 Action::Conclude(Err(AttestationError::OutOfTurn(_)))
             ));
             assert!(matches!(
-                attestation.handle(Event::Evidence(vec![]), now),
+                attestation.handle(Event::Evidence(vec![].into()), now),
                 Action::Conclude(Err(AttestationError::OutOfTurn(_)))
             ));
         }
@@ -471,12 +498,12 @@ mod tests {
         for jump in [EVIDENCE_MILLIS + 1, -1] {
             let (mut attestation, now) = begun();
             assert_eq!(
-                attestation.handle(Event::Evidence(vec![]), now.plus_millis(jump)),
+                attestation.handle(Event::Evidence(vec![].into()), now.plus_millis(jump)),
                 Action::Conclude(Err(AttestationError::TimedOut))
             );
         }
         let (mut attestation, now) = begun();
-        attestation.handle(Event::Evidence(vec![]), now);
+        attestation.handle(Event::Evidence(vec![].into()), now);
         let late = now.plus_millis(JUDGE_MILLIS + 1);
         assert_eq!(
             attestation.handle(Event::Tick, late),
@@ -488,12 +515,12 @@ mod tests {
     fn a_booted_worker_is_asked_once_more_from_the_first_entry_on() {
         let (mut attestation, now) = begun();
         let again = Nonce::from_bytes([2; 32]);
-        attestation.handle(Event::Evidence(vec![1]), now);
+        attestation.handle(Event::Evidence(vec![1].into()), now);
         let Action::Ask(request) = attestation.handle(Event::Rebooted(again), now) else {
             panic!("{attestation:?}")
         };
         assert_eq!((request.first_entry, request.nonce), (0, again));
-        attestation.handle(Event::Evidence(vec![2]), now);
+        attestation.handle(Event::Evidence(vec![2].into()), now);
         assert!(matches!(
             attestation.handle(Event::Rebooted(again), now),
             Action::Conclude(Err(AttestationError::OutOfTurn(_)))
@@ -510,11 +537,11 @@ mod tests {
         let mut back = stored(&attestation);
         assert_eq!(back.due(), attestation.due());
         assert_eq!(
-            back.handle(Event::Evidence(vec![1]), now),
-            attestation.handle(Event::Evidence(vec![1]), now)
+            back.handle(Event::Evidence(vec![1].into()), now),
+            attestation.handle(Event::Evidence(vec![1].into()), now)
         );
         let mut back = stored(&back);
-        assert_eq!(back.due(), Action::Judge(vec![1]));
+        assert_eq!(back.due(), Action::Judge(vec![1].into()));
         back.handle(Event::Judged(Ok(())), now);
         assert!(stored(&back).is_over());
     }

@@ -45,6 +45,8 @@ pub struct Identity {
     #[serde(with = "crate::tpm::base64_bytes")]
     #[schemars(with = "crate::tpm::Base64")]
     pub certificate_request: Vec<u8>,
+    /// The names of the templates that its measurement log uses: no hash covers them, so that they are fixed now.
+    pub templates: Vec<String>,
 }
 
 /// The challenge that only the TPM of the endorsement key can answer (step 5).

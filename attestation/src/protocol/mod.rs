@@ -16,6 +16,8 @@ pub mod message;
 pub mod port;
 mod reason;
 #[cfg(feature = "gate")]
+mod received;
+#[cfg(feature = "gate")]
 mod record;
 #[cfg(feature = "gate")]
 pub mod registration;
@@ -27,6 +29,8 @@ pub use attestation::{Attestation, AttestationError, BootError};
 pub use enrolment::{Enrolment, EnrolmentError};
 pub use message::{Acknowledgement, Challenge, EvidenceRequest, Identity, Proof};
 pub use reason::ReasonCode;
+#[cfg(feature = "gate")]
+pub use received::Received;
 #[cfg(feature = "gate")]
 pub use record::{Admission, Outstanding, WorkerRecord};
 #[cfg(feature = "gate")]

@@ -10,6 +10,7 @@ use uuid::Uuid;
 
 use super::attestation::{Judged, Shown};
 use super::message::{Acknowledgement, Challenge, EvidenceRequest, Identity, Proof};
+use super::received::Received;
 use super::record::{Admission, Outstanding, WorkerRecord};
 use super::registration::ProvenWorker;
 use crate::clock::Timestamp;
@@ -88,13 +89,15 @@ pub trait Agents: Sync {
         acknowledgement: &Acknowledgement,
     ) -> impl Future<Output = Result<(), Fault>> + Send;
 
-    /// Asks an agent, whose certificate is bound to an attestation key, for evidence.
+    /// Asks an agent, whose certificate is bound to an attestation key, for evidence; longer evidence than `most`
+    /// bytes is not taken.
     fn evidence(
         &self,
         agent: AgentPlace<'_>,
         attestation_key: &[u8],
         request: &EvidenceRequest,
-    ) -> impl Future<Output = Result<Vec<u8>, Fault>> + Send;
+        most: u64,
+    ) -> impl Future<Output = Result<Received, Fault>> + Send;
 }
 
 /// The registrar's part: who is registered. A registration and a removal each leave a note here first, so

@@ -38,6 +38,10 @@ pub enum ReasonCode {
     BootUnknown,
     /// The log does not go on where it stood, or does not lead to the quote.
     LogUnexplained,
+    /// The log uses templates that the worker may not use, or that could be passed for each other.
+    LogTemplates,
+    /// More would have to be kept of the worker than its policy allows.
+    TooMuch,
     /// The worker proves nothing until it is booted.
     NeedsReboot,
     /// The container runtime ran what it may not.
@@ -70,7 +74,7 @@ pub enum ReasonCode {
 
 impl ReasonCode {
     /// Every code.
-    pub const ALL: [ReasonCode; 26] = [
+    pub const ALL: [ReasonCode; 28] = [
         ReasonCode::Attested,
         ReasonCode::HostUnjudged,
         ReasonCode::SoftwareTpm,
@@ -83,6 +87,8 @@ impl ReasonCode {
         ReasonCode::QuoteRefused,
         ReasonCode::BootUnknown,
         ReasonCode::LogUnexplained,
+        ReasonCode::LogTemplates,
+        ReasonCode::TooMuch,
         ReasonCode::NeedsReboot,
         ReasonCode::RuntimeUnknown,
         ReasonCode::HostUnknown,
@@ -130,6 +136,8 @@ impl AttestationError {
                 ReasonCode::NeedsReboot
             }
             AttestationError::Resume(_) | AttestationError::Replay(_) => ReasonCode::LogUnexplained,
+            AttestationError::Templates(..) => ReasonCode::LogTemplates,
+            AttestationError::TooMuch { .. } => ReasonCode::TooMuch,
             AttestationError::Runtime(_) => ReasonCode::RuntimeUnknown,
             AttestationError::Host(_) => ReasonCode::HostUnknown,
             AttestationError::Pod { .. } => ReasonCode::PodUnknown,
@@ -167,6 +175,9 @@ impl RegistrationError {
             | RegistrationError::NotAttestationKey(_)
             | RegistrationError::WrongProof
             | RegistrationError::WrongParent => ReasonCode::AttestationKeyRefused,
+            RegistrationError::NoLog
+            | RegistrationError::Template(_)
+            | RegistrationError::Templates(..) => ReasonCode::LogTemplates,
             RegistrationError::WrongSession => ReasonCode::EvidenceForeign,
             RegistrationError::Quote(_) => ReasonCode::QuoteRefused,
             RegistrationError::Boot { .. } => ReasonCode::BootUnknown,

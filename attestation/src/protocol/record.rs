@@ -38,6 +38,9 @@ pub struct WorkerRecord {
     pub ek_listed: bool,
     /// The digest of the public key of its TLS certificates.
     pub tls_key: String,
+    /// The templates that its log used when it was registered; absent if an earlier version registered it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub templates: Option<Vec<String>>,
 }
 
 /// A worker to be taken in by the verifier.

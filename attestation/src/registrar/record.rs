@@ -142,6 +142,9 @@ pub struct NewWorker {
     pub os: String,
     /// Where its agent answers.
     pub address: String,
+    /// The templates that its measurement log used; none if an earlier version registered it.
+    #[serde(default)]
+    pub templates: Option<Vec<String>>,
 }
 
 /// A manufacturer of TPMs.

@@ -52,6 +52,7 @@ const MIGRATIONS: &[&str] = &[
 ",
     super::transitions::MIGRATION,
     super::endorsement::MIGRATION,
+    "ALTER TABLE worker ADD COLUMN templates TEXT;",
 ];
 
 /// The registrar.
@@ -256,8 +257,7 @@ impl std::fmt::Debug for Registrar {
     }
 }
 
-const WORKER: &str =
-    "id, name, ak_public, ek_public, ek_certificate, tls_key, os, address, registered, ek_others";
+const WORKER: &str = "id, name, ak_public, ek_public, ek_certificate, tls_key, os, address, registered, ek_others, templates";
 
 /// Puts a worker in the place of the one it was, if nobody else has its name, its identifier or its TPM.
 pub(super) fn put_worker(
@@ -280,10 +280,15 @@ pub(super) fn put_worker(
     if same > 0 {
         transaction.execute("DELETE FROM worker WHERE id = ?1", [id.to_string()])?;
     }
+    let templates = with.templates.as_ref().map(serde_json::to_string);
+    let templates = templates
+        .transpose()
+        .map_err(|_| RegistrarError::Unreadable("list of templates"))?;
     transaction.execute(
         "INSERT INTO worker
-         (id, name, ak_public, ek_public, ek_certificate, tls_key, os, address, registered, ek_others)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+         (id, name, ak_public, ek_public, ek_certificate, tls_key, os, address, registered, ek_others,
+          templates)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
         params![
             id.to_string(),
             with.name,
@@ -295,7 +300,8 @@ pub(super) fn put_worker(
             with.address,
             now.millis(),
             serde_json::to_string(&with.ek_others)
-                .map_err(|_| RegistrarError::Unreadable("endorsement key"))?
+                .map_err(|_| RegistrarError::Unreadable("endorsement key"))?,
+            templates
         ],
     )?;
     endorsement::store(transaction, id, with)
@@ -347,6 +353,13 @@ fn worker_from(row: &Row<'_>) -> rusqlite::Result<Result<Worker, ()>> {
     let (Ok(id), Ok(ek_others)) = (id.parse(), serde_json::from_str(&others)) else {
         return Ok(Err(()));
     };
+    let templates: Option<String> = row.get(10)?;
+    let Ok(templates) = templates
+        .map(|text| serde_json::from_str(&text))
+        .transpose()
+    else {
+        return Ok(Err(()));
+    };
     Ok(Ok(Worker {
         id,
         registered: Timestamp::from_millis(row.get(8)?),
@@ -360,6 +373,7 @@ fn worker_from(row: &Row<'_>) -> rusqlite::Result<Result<Worker, ()>> {
             tls_key: row.get(5)?,
             os: row.get(6)?,
             address: row.get(7)?,
+            templates,
         },
     }))
 }

@@ -248,5 +248,6 @@ fn new_worker(record: &WorkerRecord) -> NewWorker {
         tls_key: Some(record.tls_key.clone()),
         os: record.os.clone(),
         address: record.address.clone(),
+        templates: record.templates.clone(),
     }
 }

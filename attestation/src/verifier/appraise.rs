@@ -33,8 +33,6 @@ pub struct Appraisal {
     pub verified: u64,
     /// How many entries are newer than the quote.
     pub newer: u64,
-    /// The templates that the new entries use.
-    pub templates: Vec<String>,
     /// What belongs to nobody and waits for somebody to declare it.
     pub strangers: Vec<String>,
     /// Everything that waits to be explained, in worker and pods.
@@ -124,9 +122,13 @@ pub fn appraise_worker(
         (&resume, before),
         &quoted,
         &aggregates,
-        &policy.accepted_templates(node.history.templates.as_deref()),
+        &policy.accepted_templates(worker.templates.as_deref()),
         policy,
     )?;
+    // The names are in no hash: the bytes of an entry must say which template it is of.
+    if let Some((one, other)) = policy.formats.confusable(&templates) {
+        return Err(AttestationError::Templates(one, other));
+    }
     let keeps_ledger = match resume {
         Resume::Continue(_) | Resume::Resumed(_) => before.is_some(),
         Resume::Restart(_) if !advanced.passed => return Err(ReplayError::Restarted.into()),
@@ -139,7 +141,6 @@ pub fn appraise_worker(
         delta,
         keeps_ledger,
         rebooted: !keeps_ledger && before.is_some(),
-        templates,
         strangers: Vec::new(),
         pending: BTreeSet::new(),
         explained: 0,
@@ -147,6 +148,14 @@ pub fn appraise_worker(
         newer: advanced.newer,
         list: references.id(),
     };
+    let found = appraisal
+        .ledgers(node)
+        .map(|(ledger, _)| ledger.weight())
+        .sum();
+    let limit = policy.limits.ledger;
+    if found > limit {
+        return Err(AttestationError::TooMuch { found, limit });
+    }
     own::check(node, &appraisal, references, policy)?;
     Ok(appraisal)
 }
@@ -178,7 +187,8 @@ fn replay(
     let mut attributor = Attributor::new(&policy.profile);
     let (mut again, mut delta) = (Ledger::new(), Ledger::new());
     let mut used: Vec<&[u8]> = Vec::new();
-    let reader = Reader::new(evidence.log, column, templates);
+    let longest = usize::try_from(policy.limits.path).unwrap_or(usize::MAX);
+    let reader = Reader::new(evidence.log, column, templates).with_longest_path(longest);
     let advanced = advance(
         reader,
         column,

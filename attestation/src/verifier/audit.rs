@@ -218,7 +218,6 @@ mod tests {
     use crate::digest::HashAlg;
     use crate::evidence::Nonce;
     use crate::tpm::PcrSelection;
-    use std::sync::Arc;
 
     fn shown(worker: &str, at: i64, evidence: Vec<u8>) -> Shown {
         Shown {
@@ -233,7 +232,7 @@ mod tests {
                 boot_log: false,
             },
             asked: Timestamp::from_secs(at),
-            evidence: Arc::new(evidence),
+            evidence: evidence.into(),
             effect: Effect::WorkerUntrusted,
             reason: "it lied".to_owned(),
         }

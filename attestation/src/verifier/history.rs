@@ -9,8 +9,6 @@ use crate::digest::Digest;
 /// What is remembered of a worker since its boot.
 #[derive(Clone, Debug, Default)]
 pub struct History {
-    /// The templates that its log used when it was first attested; nothing before.
-    pub templates: Option<Vec<String>>,
     /// The images of all pods that were declared.
     pub images: BTreeSet<Digest>,
     /// Pods that were removed.

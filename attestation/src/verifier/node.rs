@@ -28,6 +28,8 @@ pub struct Worker {
     pub ak: Public,
     /// Whether its TPM is a program.
     pub software_tpm: bool,
+    /// The templates that its log used when it was registered; none if that was not recorded.
+    pub templates: Option<Vec<String>>,
 }
 
 /// One container of a pod, of any kind: init, regular, sidecar, ephemeral.

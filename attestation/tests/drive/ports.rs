@@ -22,7 +22,7 @@ use locus_attestation::protocol::port::{
 use locus_attestation::protocol::registration::ProvenWorker;
 use locus_attestation::protocol::{
     Acknowledgement, Admission, Challenge, Effect, EvidenceRequest, Identity, Outstanding, Proof,
-    WorkerRecord,
+    Received, WorkerRecord,
 };
 use locus_attestation::reference::{
     ImageReference, OsReference, ReferenceValues, RuntimeReference, Whitelist,
@@ -271,11 +271,11 @@ impl Agents for Process {
         _: AgentPlace<'_>,
         _: &[u8],
         request: &EvidenceRequest,
-    ) -> Result<Vec<u8>, Fault> {
+        _: u64,
+    ) -> Result<Received, Fault> {
         let peer = self.peer(Role::Verifier);
-        self.agent
-            .attest(&peer, request)
-            .map_err(Fault::unavailable)
+        let shown = self.agent.attest(&peer, request);
+        shown.map(Received::from).map_err(Fault::unavailable)
     }
 }
 
@@ -340,6 +340,7 @@ impl Registrations for Process {
             ek_others: worker.with.ek_others,
             ek_listed: false,
             tls_key: String::new(),
+            templates: None,
         })
     }
 }
@@ -380,6 +381,7 @@ impl Issuer for Process {
             ek_others: identity.others.clone(),
             ek_listed: worker.listed,
             tls_key: String::new(),
+            templates: None,
         };
         Ok(("certificate".to_owned(), record))
     }

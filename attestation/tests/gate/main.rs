@@ -15,6 +15,7 @@ mod agent_program;
 mod attacks;
 #[cfg(feature = "tpm")]
 mod demo;
+mod denial;
 mod faults;
 mod meanwhile;
 mod measured;
@@ -25,6 +26,7 @@ mod ordinary;
 mod pause;
 mod periodic;
 mod protocols;
+mod readmission;
 mod results;
 mod rogue;
 mod roles;

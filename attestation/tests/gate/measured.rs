@@ -153,6 +153,9 @@ async fn to_move_a_miner_out_of_its_pod_by_the_name_of_a_template() {
         "dep|cg-path|d-ng|n-ng",
         "ima-cgpath\0",
         "IMA-CGPATH",
+        // Names of the table: one with the same fields, one with others.
+        "ima-dep-cgn",
+        "ima-ng",
         "",
     ];
     let world = World::new().await;
@@ -169,18 +172,86 @@ async fn to_move_a_miner_out_of_its_pod_by_the_name_of_a_template() {
         assert!(reason.contains("template"), "{name}: {reason}");
         restarted(&mut worker, &honest).await;
     }
-    // A template of the kernel with the same fields moves nothing.
     world.register(&worker).await;
-    let log = relabel(&honest, Some("ima-dep-cgn"), None, |data| {
-        has(data, "/tmp/miner")
+    let reason = world.refused(&pod, "pod-untrusted").await;
+    assert!(reason.contains("/tmp/miner"), "{reason}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn to_have_the_templates_recorded_that_suit_the_attacker() {
+    let world = World::new().await;
+    let mut worker = world.registered("worker").await;
+    let pod = world.healthy_pod(&mut worker, "redis").await;
+    worker.run(&pod, content("miner"), "/tmp/miner");
+    let honest = worker.kernel.log().to_vec();
+    let miner = |data: &[u8]| has(data, "/tmp/miner");
+    let first = |data: &[u8]| has(data, "boot_aggregate");
+    let lies = [
+        relabel(&honest, Some("ima-dep-cgn"), None, miner),
+        relabel(&honest, Some("ima-dep-cgn"), None, first),
+        relabel(&honest, Some("cg-path|dep|d-ng|n-ng"), None, miner),
+        relabel(&honest, Some("d-ng|n-ng"), None, first),
+        Vec::new(),
+    ];
+    for lie in lies {
+        restarted(&mut worker, &lie).await;
+        let (status, answer) = world.register(&worker).await;
+        assert!(!status.is_success(), "{answer}");
+        assert_eq!(answer["effect"], "worker-refused", "{answer}");
+        let reason = answer["detail"].as_str().unwrap();
+        assert!(
+            reason.contains("template") || reason.contains("log"),
+            "{reason}"
+        );
+    }
+    // What was recorded counts from the first attestation on, and after the next boot.
+    restarted(&mut worker, &honest).await;
+    let (status, answer) = world.register(&worker).await;
+    assert_eq!(status, StatusCode::OK, "{answer}");
+    let renamed = relabel(&honest, Some("ima-dep-cgn"), None, |_| true);
+    restarted(&mut worker, &renamed).await;
+    let reason = world.refused(&pod, "worker-untrusted").await;
+    assert!(reason.contains("`ima-dep-cgn`"), "{reason}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn to_use_another_template_after_a_reboot() {
+    let world = World::new().await;
+    let mut worker = plain_worker(&world, "ima-sig").await;
+    let (status, answer) = world.operate(Method::POST, WORKER, Value::Null).await;
+    assert_eq!(status, StatusCode::OK, "{answer}");
+    for template in ["ima-ng", "ima-ngv2"] {
+        let address = worker.address();
+        worker.agent.take().unwrap().stop().await;
+        boot_plain(&mut worker, template);
+        worker.start_at(&address).await;
+        let (_, answer) = world.operate(Method::POST, WORKER, Value::Null).await;
+        assert_eq!(answer["effect"], "worker-untrusted", "{answer}");
+        // An operator who wanted that registers the worker anew.
+        let (status, answer) = world.register(&worker).await;
+        assert_eq!(status, StatusCode::OK, "{answer}");
+        let (status, answer) = world.operate(Method::POST, WORKER, Value::Null).await;
+        assert_eq!(status, StatusCode::OK, "{answer}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn to_make_a_buffer_of_the_kernel_a_file_where_the_host_is_not_judged() {
+    let world = with_policy(|policy| policy.host = Mode::Reported).await;
+    let mut worker = plain_worker(&world, "ima-sig").await;
+    let line = b"root=/dev/evil";
+    let digest = HashAlg::Sha256.hash(&[line]).to_string();
+    append(
+        &mut worker,
+        "ima-buf",
+        &[digest.as_bytes(), b"kexec-cmdline", line],
+    );
+    let log = relabel(worker.kernel.log(), Some("ima-sig"), None, |data| {
+        has(data, "kexec-cmdline")
     });
     restarted(&mut worker, &log).await;
-    let reason = world.refused(&pod, "pod-untrusted").await;
-    assert!(reason.contains("/tmp/miner"), "{reason}");
-    restarted(&mut worker, &honest).await;
-    world.register(&worker).await;
-    let reason = world.refused(&pod, "pod-untrusted").await;
-    assert!(reason.contains("/tmp/miner"), "{reason}");
+    let (_, answer) = world.operate(Method::POST, WORKER, Value::Null).await;
+    assert_eq!(answer["effect"], "worker-untrusted", "{answer}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -196,6 +267,25 @@ async fn to_rename_entries_from_the_middle_of_a_log_on() {
     });
     worker.rewrite(&log);
     world.refused(&pod, "worker-untrusted").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn to_make_a_file_the_hosts_on_a_kernel_without_control_groups() {
+    let world = with_policy(|policy| policy.host = Mode::Reported).await;
+    let mut worker = plain_worker(&world, "ima-ng").await;
+    let pod = world.pod("worker", "redis");
+    world.declare(&pod).await;
+    ng(&mut worker, content("redis"), "/usr/bin/redis");
+    ng(&mut worker, content("miner"), "/lib/modules/miner.ko");
+    for name in ["d-ng|cg-path", "d-ng|n-ng", "ima", "ima-sig"] {
+        let (status, answer) = world.register(&worker).await;
+        assert_eq!(status, StatusCode::OK, "{answer}");
+        let honest = worker.kernel.log().to_vec();
+        let log = relabel(&honest, Some(name), None, |data| has(data, "miner.ko"));
+        restarted(&mut worker, &log).await;
+        world.refused(&pod, "worker-untrusted").await;
+        restarted(&mut worker, &honest).await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -252,13 +342,15 @@ async fn to_make_a_file_a_buffer_of_the_kernel() {
         "ima-sig",
         &[digest.as_bytes(), b"kernel_version", b""],
     );
-    // A file whose signature is its own content.
-    let digest = HashAlg::Sha256.hash(&[b"\x03code"]).to_string();
-    append(
-        &mut worker,
-        "ima-sig",
-        &[digest.as_bytes(), b"kernel_version", b"\x03code"],
-    );
+    // Files whose signature, of any kind that kernels log, is their own content.
+    for code in [b"\x03code", b"\x05code", b"\x06code"] {
+        let digest = HashAlg::Sha256.hash(&[code]).to_string();
+        append(
+            &mut worker,
+            "ima-sig",
+            &[digest.as_bytes(), b"kernel_version", code],
+        );
+    }
     let log = relabel(worker.kernel.log(), Some("ima-buf"), None, |data| {
         has(data, "kernel_version")
     });
@@ -271,7 +363,7 @@ async fn to_make_a_file_a_buffer_of_the_kernel() {
             .unwrap()
             .matches("kernel_version")
             .count()
-            == 3,
+            == 5,
         "{answer}"
     );
 }

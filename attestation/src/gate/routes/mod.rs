@@ -35,7 +35,7 @@ use super::workers::WorkerHandler;
 use crate::clock::Clock;
 use crate::evidence::jws::TokenKey;
 use crate::ima::PodUid;
-use crate::net::Role;
+use crate::net::{Intake, Role};
 use crate::reference::ReferenceStore;
 use crate::verifier::Trust;
 
@@ -57,6 +57,8 @@ pub struct Gate {
     pub pods: Option<PodHandler>,
     /// What agents that come by themselves are to do.
     pub mailbox: Mailbox,
+    /// Where long answers of theirs wait for room.
+    pub intake: Intake,
     /// What is counted.
     pub metrics: Arc<Metrics>,
     /// The time.

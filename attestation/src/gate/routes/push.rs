@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use axum::Json;
+use axum::body::Body as RequestBody;
 use axum::extract::{Extension, Path, State};
 use axum::http::StatusCode;
 use axum::routing::{get, post};
@@ -13,13 +14,11 @@ use super::super::mailbox::Task;
 use super::super::openapi::{Body, json};
 use super::super::problem::{Problem, QueryOf};
 use super::{AGENT, Answer, Done, Shared, Table};
-use crate::net::Peer;
+use crate::net::{IntakeError, Peer};
+use crate::protocol::Received;
 
 /// How many seconds a request for a task waits at most.
 const MAX_WAIT: u64 = 30;
-
-/// The evidence of a worker that was up for very long.
-const EVIDENCE: usize = 64 * 1024 * 1024;
 
 /// For agents that come by themselves: who they are follows from their certificate.
 pub(super) fn push() -> Table {
@@ -30,8 +29,7 @@ pub(super) fn push() -> Table {
             .with_query(&[("wait", "How many seconds to wait for a task, 30 at most; 0 if absent.")]),
         endpoint!("POST" "/v1/push/answers/{id}", AGENT, "Takes the answer to a task.",
             Body::Bytes("application/octet-stream", "the body of the answer") => Body::None, post(answer))
-            .with_query(&[("status", "The status of the answer; 200 if absent.")])
-            .up_to(EVIDENCE),
+            .with_query(&[("status", "The status of the answer; 200 if absent.")]),
     ]
 }
 
@@ -57,15 +55,28 @@ struct Answered {
     status: Option<u16>,
 }
 
+fn not_taken(error: IntakeError) -> Problem {
+    match error {
+        IntakeError::TooLong(_) => Problem::new(StatusCode::PAYLOAD_TOO_LARGE, error),
+        IntakeError::Broken(_) => Problem::bad(error),
+    }
+}
+
 async fn answer(
     State(gate): Shared,
     Extension(peer): Extension<Peer>,
     Path(id): Path<String>,
     QueryOf(Answered { status }): QueryOf<Answered>,
-    body: axum::body::Bytes,
+    body: RequestBody,
 ) -> Done {
     let status = StatusCode::from_u16(status.unwrap_or(200)).map_err(Problem::bad)?;
-    let answer = (status, body.to_vec());
-    gate.mailbox.answer(&peer, &id, answer)?;
+    // How long it may be is what whoever asked says; what nobody waits for is not read at all.
+    let most = gate.mailbox.expects(&peer, &id)?;
+    let taken = gate.intake.take(body, most).await.map_err(not_taken)?;
+    let body = match taken.room {
+        Some(room) => Received::in_room(taken.bytes, room),
+        None => taken.bytes.into(),
+    };
+    gate.mailbox.answer(&peer, &id, (status, body))?;
     Ok(StatusCode::NO_CONTENT)
 }

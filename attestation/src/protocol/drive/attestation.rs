@@ -13,7 +13,7 @@ use crate::protocol::attestation::{
 use crate::protocol::port::{
     AgentPlace, Agents, Fault, FaultKind, Registrations, TrustStore, Values,
 };
-use crate::protocol::{Attestation, AttestationError, Effect, EvidenceRequest};
+use crate::protocol::{Attestation, AttestationError, Effect, EvidenceRequest, Received};
 use crate::reference::Whitelist;
 use crate::tpm::Public;
 use crate::verifier::{Case, Trust, Worker, WorkerStatus, judge};
@@ -155,9 +155,8 @@ impl<S: TrustStore, A: Agents, V: Values, R: Registrations> Attesting<'_, S, A, 
     async fn judged(
         &self,
         attestation: &Attestation,
-        evidence: Vec<u8>,
+        evidence: Received,
     ) -> Result<Option<PodVerdicts>, AttestationError> {
-        let evidence = Arc::new(evidence);
         let outcome = self.judge(attestation, evidence.clone()).await;
         let (effect, reason) = match &outcome {
             Ok(Some(_)) => (Effect::Trusted, "attested".to_owned()),
@@ -176,7 +175,7 @@ impl<S: TrustStore, A: Agents, V: Values, R: Registrations> Attesting<'_, S, A, 
         outcome
     }
 
-    async fn ask(&self, attestation: &Attestation) -> Result<Vec<u8>, Fault> {
+    async fn ask(&self, attestation: &Attestation) -> Result<Received, Fault> {
         let name = &attestation.subjects().worker;
         let worker = self.worker(name).await?;
         let status = self.store.worker(name).await?;
@@ -184,8 +183,9 @@ impl<S: TrustStore, A: Agents, V: Values, R: Registrations> Attesting<'_, S, A, 
             name,
             address: &status.address,
         };
+        let most = self.store.policies().await?.of(name).limits.evidence;
         self.agents
-            .evidence(agent, &worker.ak.name(), attestation.request())
+            .evidence(agent, &worker.ak.name(), attestation.request(), most)
             .await
     }
 
@@ -199,6 +199,7 @@ impl<S: TrustStore, A: Agents, V: Values, R: Registrations> Attesting<'_, S, A, 
             os: record.os,
             ak,
             software_tpm: is_software(&record.ek_certificate),
+            templates: record.templates,
         })
     }
 
@@ -206,7 +207,7 @@ impl<S: TrustStore, A: Agents, V: Values, R: Registrations> Attesting<'_, S, A, 
     async fn judge(
         &self,
         attestation: &Attestation,
-        evidence: Arc<Vec<u8>>,
+        evidence: Received,
     ) -> Result<Option<PodVerdicts>, AttestationError> {
         let subjects = attestation.subjects();
         let status = self.store.worker(&subjects.worker).await.map_err(store)?;

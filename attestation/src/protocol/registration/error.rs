@@ -70,6 +70,17 @@ pub enum RegistrationError {
     /// The policy refuses a key or certificate.
     #[error("the policy denies `{0}`")]
     Denied(Digest),
+    /// The worker has measured nothing.
+    #[error("the measurement log of the worker is empty: its kernel does not measure")]
+    NoLog,
+    /// The log uses a template that is not known, or not allowed.
+    #[error("the log uses the template `{0}`, which is not in the policy")]
+    Template(String),
+    /// The log mixes two templates of which each could be passed for the other.
+    #[error(
+        "the log mixes the templates `{0}` and `{1}`, whose entries can be passed for each other"
+    )]
+    Templates(String, String),
     /// The registrar does not accept the endorsement key.
     #[error("the endorsement key is not accepted: {0}")]
     Endorsement(String),

@@ -24,7 +24,7 @@ use super::message::{
 use super::record::{Admission, WorkerRecord};
 use crate::clock::Timestamp;
 use crate::digest::{Digest, HashAlg};
-use crate::ima::{Boot, BootAggregate};
+use crate::ima::{Boot, BootAggregate, Templates};
 use crate::tpm::pcr::BOOT_PCRS;
 use crate::tpm::{PcrSelection, PcrValues, Public, QuoteError, make_credential, verify_quote};
 
@@ -109,6 +109,9 @@ pub struct Terms {
     /// Whether the boot is judged by its events, with the first evidence; nothing is trusted before.
     #[serde(default)]
     pub boot_by_events: bool,
+    /// The templates that the worker's log may use.
+    #[serde(default)]
+    pub templates: Templates,
     /// The digest of the verifier's public key.
     pub verifier_key: String,
     /// What is insisted on about the worker's keys.
@@ -305,7 +308,27 @@ impl Registration {
         }
         ak.check_attestation_key()?;
         self.terms.keys.check(&identity)?;
+        self.check_templates(&identity.templates)?;
         Ok(State::Endorsement(Box::new(identity)))
+    }
+
+    /// The templates of the log are those of the policy, and none can be passed for another: their names are in no
+    /// hash, and whoever controls the worker chooses them.
+    fn check_templates(&self, names: &[String]) -> Result<(), RegistrationError> {
+        let known = &self.terms.templates;
+        if names.is_empty() {
+            return Err(RegistrationError::NoLog);
+        }
+        if let Some(unknown) = names
+            .iter()
+            .find(|name| known.layout(name.as_bytes()).is_none())
+        {
+            return Err(RegistrationError::Template(unknown.clone()));
+        }
+        match known.confusable(names) {
+            Some((one, other)) => Err(RegistrationError::Templates(one, other)),
+            None => Ok(()),
+        }
     }
 
     /// Step 5: a secret that only the TPM with all the keys can recover.

@@ -31,6 +31,7 @@ fn identity(tpm: &mut EmulatedTpm, ak: &AkBlob) -> Identity {
         ak_public: ak.public.clone(),
         ak_name: ak.public_area().unwrap().name(),
         certificate_request,
+        templates: vec!["ima-cgpath".to_owned(), "ima-buf".to_owned()],
     }
 }
 
@@ -38,6 +39,7 @@ fn terms() -> Terms {
     Terms {
         bank: HashAlg::Sha256,
         boot_by_events: false,
+        templates: Templates::default(),
         verifier_key: "sha256:verifier".to_owned(),
         keys: KeyTerms::default(),
     }
@@ -111,6 +113,7 @@ impl Scene {
             ek_others: Vec::new(),
             ek_listed: false,
             tls_key: String::new(),
+            templates: None,
         };
         Event::Proposed(Ok(Box::new(("certificate".to_owned(), record))))
     }

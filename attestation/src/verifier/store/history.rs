@@ -24,22 +24,17 @@ impl VerifierStore {
         let found = self
             .0
             .query_row(
-                "SELECT name, committed, explained, templates FROM worker WHERE id = ?1",
+                "SELECT name, committed, explained FROM worker WHERE id = ?1",
                 [&id],
-                |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)),
+                |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
             )
             .optional()?;
-        let Some((name, committed, explained, templates)) = found else {
+        let Some((name, committed, explained)) = found else {
             return Ok(history);
         };
         let (name, committed, explained): (String, Option<i64>, i64) = (name, committed, explained);
-        let templates: Option<String> = templates;
         history.committed = committed.map(Timestamp::from_millis);
         history.explained = usize::try_from(explained).unwrap_or(0);
-        history.templates = templates
-            .map(|text| serde_json::from_str(&text))
-            .transpose()
-            .map_err(|_| StoreError::Content("list of templates"))?;
         let mut statement = self
             .0
             .prepare_cached("SELECT digest FROM image WHERE worker = ?1")?;
@@ -167,7 +162,7 @@ pub(super) fn forget(
     transaction.execute("DELETE FROM pending WHERE worker = ?1", [id])?;
     transaction.execute("DELETE FROM gone WHERE worker = ?1", [name])?;
     transaction.execute(
-        "UPDATE worker SET templates = NULL, committed = NULL, explained = 0 WHERE id = ?1",
+        "UPDATE worker SET committed = NULL, explained = 0 WHERE id = ?1",
         [id],
     )?;
     reset_images(transaction, name)
@@ -190,11 +185,9 @@ pub(super) fn commit(
         reset_images(transaction, &name)?;
     }
     let explained = i64::try_from(appraisal.explained).unwrap_or(i64::MAX);
-    let templates = serde_json::to_string(&appraisal.templates)
-        .map_err(|_| StoreError::Content("list of templates"))?;
     transaction.execute(
-        "UPDATE worker SET committed = ?2, explained = ?3, templates = coalesce(templates, ?4) WHERE id = ?1",
-        params![worker, now.millis(), explained, templates],
+        "UPDATE worker SET committed = ?2, explained = ?3 WHERE id = ?1",
+        params![worker, now.millis(), explained],
     )?;
     let known: BTreeSet<String> = {
         let mut statement =

@@ -132,4 +132,8 @@ CREATE TABLE pending (
     PRIMARY KEY (worker, what)
 ) STRICT;
 ",
+    "
+-- The templates of a worker's log are recorded with its registration.
+ALTER TABLE worker DROP COLUMN templates;
+",
 ];
