@@ -11,8 +11,6 @@ pub mod boot;
 pub mod client;
 pub mod clock;
 pub mod digest;
-#[cfg(feature = "gate")]
-pub mod enter;
 pub mod evidence;
 #[cfg(feature = "gate")]
 pub mod gate;

@@ -1,17 +1,15 @@
 //! `locus gate register`, `remove`, `workers`, `pods`, `attest`, `why`, `trust`, `reset` and `watch`.
 
-use std::future::Future;
-
 use clap::{Args, Subcommand, ValueEnum};
 use hyper::Method;
-use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
-use super::connection::{ClientFault, Connection, find, tell};
+use super::connection::{ClientFault, Connection, block_on, find, segment, tell};
 use super::show;
 use crate::gate::WorkerReport;
 use crate::gate::standing::{PodList, WorkerList};
 use crate::gate::workers::{Joined, RegisteredWorker};
 use crate::ima::PodUid;
+use crate::logs::shown;
 use crate::net::{Client, ClientError};
 use crate::verifier::{Changes, PodStatus, Trust, WorkerStatus};
 
@@ -98,6 +96,31 @@ pub struct SubjectArgs {
     list: ListArgs,
 }
 
+/// What to attest, where no subcommand says it.
+#[derive(Args, Clone, Debug)]
+pub struct AttestNowArgs {
+    /// A worker's host name, or a pod's UID
+    subject: Option<String>,
+    #[command(flatten)]
+    list: ListArgs,
+}
+
+impl AttestNowArgs {
+    /// Whether nothing is named.
+    pub fn is_empty(&self) -> bool {
+        self.subject.is_none()
+    }
+
+    /// Attests a worker with all its pods, or one pod; true if it is not trusted.
+    pub fn run(self) -> Result<bool, ClientFault> {
+        let subject = SubjectArgs {
+            subject: self.subject.unwrap_or_default(),
+            list: self.list,
+        };
+        block_on(subject.attest())
+    }
+}
+
 /// From where to watch.
 #[derive(Args, Clone, Debug)]
 pub struct WatchArgs {
@@ -129,23 +152,11 @@ impl ClientCommand {
     }
 }
 
-fn block_on<T>(work: impl Future<Output = Result<T, ClientFault>>) -> Result<T, ClientFault> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| ClientFault::Local(error.to_string()))?;
-    runtime.block_on(work)
-}
-
-fn segment(name: &str) -> String {
-    utf8_percent_encode(name, NON_ALPHANUMERIC).to_string()
-}
-
 /// What was found wrong is an answer; that nobody answered is none.
 fn refused(error: ClientError) -> Result<bool, ClientFault> {
     match error {
         ClientError::Refused { status: 422, .. } => {
-            println!("{}", show::clean(&error.to_string()));
+            println!("{}", shown(&error.to_string()));
             Ok(true)
         }
         other => Err(other.into()),
@@ -159,7 +170,7 @@ async fn register(client: &Client, name: &str, address: &str) -> Result<bool, Cl
     };
     match client.ask(Method::POST, "/v1/registrations", &joined).await {
         Ok(RegisteredWorker { id, name }) => {
-            println!("worker `{}` is registered as {id}", show::clean(&name));
+            println!("worker `{}` is registered as {id}", shown(&name));
             Ok(false)
         }
         Err(error) => refused(error),
@@ -177,7 +188,7 @@ impl WorkerArgs {
         let client = self.connection.open()?;
         let path = format!("/v1/registrations/{}", segment(&self.name));
         tell(&client, Method::DELETE, &path, &()).await?;
-        println!("worker `{}` is removed", show::clean(&self.name));
+        println!("worker `{}` is removed", shown(&self.name));
         Ok(false)
     }
 
@@ -250,11 +261,6 @@ impl SubjectArgs {
         PodUid::parse(self.subject.as_bytes())
     }
 
-    /// Attests a worker with all its pods, or one pod; true if it is not trusted.
-    pub fn attest_now(self) -> Result<bool, ClientFault> {
-        block_on(self.attest())
-    }
-
     async fn attest(self) -> Result<bool, ClientFault> {
         let client = self.list.connection.open()?;
         let Some(uid) = self.uid() else {
@@ -284,7 +290,7 @@ impl SubjectArgs {
         found
             .map(|report| Found::Worker(Box::new(report)))
             .ok_or_else(|| {
-                let name = show::clean(&self.subject);
+                let name = shown(&self.subject);
                 ClientFault::Local(format!("the gate knows no worker or pod `{name}`"))
             })
     }

@@ -1,8 +1,12 @@
-//! The operator's commands: a running gate is asked over mutual TLS, so that nobody needs curl.
+//! What operators and tenants ask of a running gate, over mutual TLS, so that nobody needs curl.
 
 mod command;
 mod connection;
+mod enter;
 mod show;
+mod tenant;
 
-pub use command::{ClientCommand, SubjectArgs};
+pub use command::{AttestNowArgs, ClientCommand};
 pub use connection::{ClientFault, Connection};
+pub use enter::EnterCommand;
+pub use tenant::TenantArgs;

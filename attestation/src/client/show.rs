@@ -7,20 +7,8 @@ use serde::Serialize;
 use super::connection::ClientFault;
 use crate::clock::Timestamp;
 use crate::gate::WorkerReport;
+use crate::logs::shown;
 use crate::verifier::{Change, ChangeKind, PodStatus, Watched, WorkerStatus};
-
-/// A text without what a terminal obeys: names of files come from workers.
-pub(super) fn clean(text: &str) -> String {
-    text.chars()
-        .map(|letter| {
-            if letter.is_control() {
-                '\u{fffd}'
-            } else {
-                letter
-            }
-        })
-        .collect()
-}
 
 /// Prints a value as JSON.
 pub(super) fn json<T: Serialize>(value: &T) -> Result<(), ClientFault> {
@@ -89,11 +77,11 @@ pub(super) fn workers(workers: &[WorkerStatus]) {
         .iter()
         .map(|worker| {
             [
-                clean(&worker.name),
+                shown(&worker.name),
                 worker.trust.name().to_owned(),
                 moment(worker.checked),
-                clean(&worker.address),
-                clean(&worker.reason),
+                shown(&worker.address),
+                shown(&worker.reason),
             ]
         })
         .collect();
@@ -109,12 +97,12 @@ pub(super) fn pods(pods: &[PodStatus]) {
         .iter()
         .map(|known| {
             [
-                clean(&known.pod.label()),
+                shown(&known.pod.label()),
                 known.trust.name().to_owned(),
                 moment(known.checked),
-                clean(&known.pod.worker),
+                shown(&known.pod.worker),
                 known.pod.uid.to_string(),
-                clean(&known.reason),
+                shown(&known.reason),
             ]
         })
         .collect();
@@ -132,12 +120,12 @@ pub(super) fn why_worker(report: &WorkerReport) {
     let worker = &report.worker;
     println!(
         "worker `{}` is {}",
-        clean(&worker.name),
+        shown(&worker.name),
         worker.trust.name()
     );
     println!("  since    {}", moment(worker.checked));
-    println!("  because  {}", clean(&worker.reason));
-    println!("  agent    {}", clean(&worker.address));
+    println!("  because  {}", shown(&worker.reason));
+    println!("  agent    {}", shown(&worker.address));
     println!("  id       {}", worker.id);
     if !report.pods.is_empty() {
         println!();
@@ -148,16 +136,16 @@ pub(super) fn why_worker(report: &WorkerReport) {
 /// Prints why a pod is trusted or not.
 pub(super) fn why_pod(known: &PodStatus) {
     let pod = &known.pod;
-    println!("pod `{}` is {}", clean(&pod.label()), known.trust.name());
+    println!("pod `{}` is {}", shown(&pod.label()), known.trust.name());
     println!("  since    {}", moment(known.checked));
-    println!("  because  {}", clean(&known.reason));
-    println!("  worker   {}", clean(&pod.worker));
+    println!("  because  {}", shown(&known.reason));
+    println!("  worker   {}", shown(&pod.worker));
     println!("  uid      {}", pod.uid);
     println!();
     let row = |container: &crate::verifier::PodContainer, when: &str| {
         [
-            clean(&container.name),
-            clean(&container.image),
+            shown(&container.name),
+            shown(&container.image),
             container.digest.to_string(),
             container
                 .id
@@ -191,9 +179,9 @@ pub(super) fn change(change: &Change) {
     println!(
         "{} {kind} {} {what} {}: {}",
         moment(change.at),
-        clean(&change.name),
+        shown(&change.name),
         change.trust.name(),
-        clean(&change.reason)
+        shown(&change.reason)
     );
 }
 
@@ -212,7 +200,7 @@ mod tests {
 
     #[test]
     fn what_a_terminal_obeys_is_not_printed() {
-        assert_eq!(clean("a\u{1b}[31m\nb"), "a\u{fffd}[31m\u{fffd}b");
+        assert_eq!(shown("a\u{1b}[31m\nb"), "a\\u{1b}[31m\\nb");
         assert_eq!(
             moment(Timestamp::from_secs(1_795_000_000)),
             "2026-11-18 11:06:40"

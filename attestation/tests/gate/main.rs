@@ -13,10 +13,12 @@
 #[cfg(feature = "tpm")]
 mod agent_program;
 mod attacks;
+mod commands;
 #[cfg(feature = "tpm")]
 mod demo;
 mod denial;
 mod faults;
+mod gate_program;
 mod meanwhile;
 mod measured;
 mod measured_boot;

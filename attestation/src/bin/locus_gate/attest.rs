@@ -1,7 +1,7 @@
 //! `locus-gate attest`: a worker, a pod, a log that is at hand, or the demonstration.
 
 use clap::{Args, Subcommand};
-use locus_attestation::client::{ClientFault, SubjectArgs};
+use locus_attestation::client::{AttestNowArgs, ClientFault};
 use locus_attestation::replay::cli::{ReplayArgs, ReplayError};
 
 use crate::demo::{DemoArgs, DemoError};
@@ -13,7 +13,7 @@ pub(crate) struct AttestArgs {
     #[command(subcommand)]
     command: Option<AttestCommand>,
     #[command(flatten)]
-    subject: Option<SubjectArgs>,
+    now: AttestNowArgs,
 }
 
 #[derive(Subcommand, Clone, Debug)]
@@ -36,19 +36,20 @@ pub(crate) enum AttestFault {
     /// The replay.
     #[error(transparent)]
     Replay(#[from] ReplayError),
-    /// Nothing was named.
-    #[error("name a worker, or a pod by its UID")]
-    Nothing,
 }
 
 impl AttestArgs {
+    /// Whether it says neither what to attest nor what else to do.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.command.is_none() && self.now.is_empty()
+    }
+
     /// Does what the command line says; true if what was attested is not trusted.
     pub(crate) fn run(self) -> Result<bool, AttestFault> {
-        match (self.command, self.subject) {
-            (Some(AttestCommand::Demo(demo)), _) => Ok(demo.run().map(|()| false)?),
-            (Some(AttestCommand::Replay(replay)), _) => Ok(!replay.run()?),
-            (None, Some(subject)) => Ok(subject.attest_now()?),
-            (None, None) => Err(AttestFault::Nothing),
+        match self.command {
+            Some(AttestCommand::Demo(demo)) => Ok(demo.run().map(|()| false)?),
+            Some(AttestCommand::Replay(replay)) => Ok(!replay.run()?),
+            None => Ok(self.now.run()?),
         }
     }
 }

@@ -7,10 +7,11 @@ mod demo;
 use std::process::ExitCode;
 
 use attest::AttestArgs;
-use clap::{Parser, Subcommand};
-use locus_attestation::client::ClientCommand;
-use locus_attestation::enter::{EnterCommand, TenantArgs};
+use clap::error::ErrorKind;
+use clap::{CommandFactory as _, Parser, Subcommand};
+use locus_attestation::client::{ClientCommand, EnterCommand, TenantArgs};
 use locus_attestation::gate::GateCommand;
+use locus_attestation::logs::shown;
 use locus_attestation::reference::cli::ReferenceArgs;
 
 /// Many small values are made by one thread and freed by another.
@@ -51,15 +52,28 @@ fn main() -> ExitCode {
             return ExitCode::from(code);
         }
     };
+    if let Command::Attest(attest) = &cli.command
+        && attest.is_empty()
+    {
+        let words = "name a worker, or a pod by its UID";
+        let error = Cli::command().error(ErrorKind::MissingRequiredArgument, words);
+        let _ = error.print();
+        return ExitCode::from(3);
+    }
     // As everywhere in Locus: 0 as it should be, 1 something was found, 2 something could not be done, 3 usage.
     match cli.command {
         Command::Gate(gate) => ended(gate.run().map(|()| false)),
-        Command::Client(client) => ended(client.run()),
-        Command::Enter(enter) => ended(enter.run().map(|()| false)),
-        Command::TenantAttest(tenant) => ended(tenant.run()),
+        Command::Client(client) => ended(client.run().map_err(told)),
+        Command::Enter(enter) => ended(enter.run().map(|()| false).map_err(told)),
+        Command::TenantAttest(tenant) => ended(tenant.run().map_err(told)),
         Command::Reference(reference) => ended(reference.run()),
-        Command::Attest(attest) => ended(attest.run()),
+        Command::Attest(attest) => ended(attest.run().map_err(told)),
     }
+}
+
+/// What a gate said: names of workers and files in it are whatever somebody gave them.
+fn told(error: impl std::fmt::Display) -> String {
+    shown(&error.to_string())
 }
 
 /// The exit code, and on standard error why the work ended early.

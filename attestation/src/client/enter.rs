@@ -4,12 +4,12 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use hyper::Method;
-use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::connection::{EnterError, Gate, read, send};
-use crate::net::{Client, ClientError, Role};
+use super::connection::{ClientFault, Connection, block_on, read, read_json, segment, tell};
+use crate::logs::shown;
+use crate::net::{Client, ClientError};
 use crate::reference::ReferenceValues;
 use crate::verifier::{Pod, PodStatus};
 
@@ -40,7 +40,7 @@ pub struct ManufacturerArgs {
     #[arg(long, value_name = "FILE")]
     intermediate: Vec<PathBuf>,
     #[command(flatten)]
-    gate: Gate,
+    connection: Connection,
 }
 
 /// Reference values.
@@ -50,7 +50,7 @@ pub struct ValuesArgs {
     #[arg(required = true, value_name = "VALUES")]
     files: Vec<PathBuf>,
     #[command(flatten)]
-    gate: Gate,
+    connection: Connection,
 }
 
 /// A tenant.
@@ -62,7 +62,7 @@ pub struct NewTenantArgs {
     #[arg(long, value_name = "FILE")]
     key: PathBuf,
     #[command(flatten)]
-    gate: Gate,
+    connection: Connection,
 }
 
 /// A pod.
@@ -72,17 +72,13 @@ pub struct PodArgs {
     #[arg(value_name = "FILE")]
     file: PathBuf,
     #[command(flatten)]
-    gate: Gate,
+    connection: Connection,
 }
 
 impl EnterCommand {
     /// Does what the command line says.
-    pub fn run(self) -> Result<(), EnterError> {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .map_err(|error| EnterError::Local(error.to_string()))?;
-        runtime.block_on(async {
+    pub fn run(self) -> Result<(), ClientFault> {
+        block_on(async {
             match self {
                 EnterCommand::Manufacturer(args) => args.run().await,
                 EnterCommand::Values(args) => args.run().await,
@@ -93,12 +89,8 @@ impl EnterCommand {
     }
 }
 
-fn segment(name: &str) -> String {
-    utf8_percent_encode(name, NON_ALPHANUMERIC).to_string()
-}
-
 impl ManufacturerArgs {
-    async fn run(self) -> Result<(), EnterError> {
+    async fn run(self) -> Result<(), ClientFault> {
         // Everything is read before anything is entered.
         let mut certificates = Vec::new();
         for (kind, files) in [("root", &self.root), ("intermediate", &self.intermediate)] {
@@ -106,21 +98,21 @@ impl ManufacturerArgs {
                 certificates.push((kind, read(file)?));
             }
         }
-        let client = self.gate.open(Role::Operator)?;
+        let client = self.connection.open()?;
         let new = json!({ "id": self.id, "name": self.name });
-        match send(&client, Method::POST, "/v1/manufacturers", &new).await {
+        match tell(&client, Method::POST, "/v1/manufacturers", &new).await {
             // Known already: its certificates are added.
-            Ok(_) | Err(EnterError::Gate(ClientError::Refused { status: 409, .. })) => {}
+            Ok(_) | Err(ClientFault::Client(ClientError::Refused { status: 409, .. })) => {}
             Err(error) => return Err(error),
         }
         let path = format!("/v1/manufacturers/{}/certificates", segment(&self.id));
         for (kind, certificate) in &certificates {
             let body = json!({ "kind": kind, "certificate": certificate });
-            send(&client, Method::POST, &path, &body).await?;
+            tell(&client, Method::POST, &path, &body).await?;
         }
         println!(
             "manufacturer `{}` has {} more certificates",
-            self.id,
+            shown(&self.id),
             certificates.len()
         );
         Ok(())
@@ -128,17 +120,12 @@ impl ManufacturerArgs {
 }
 
 impl ValuesArgs {
-    async fn run(self) -> Result<(), EnterError> {
+    async fn run(self) -> Result<(), ClientFault> {
         let mut all = Vec::new();
         for file in &self.files {
-            let values: ReferenceValues =
-                serde_json::from_str(&read(file)?).map_err(|error| EnterError::File {
-                    path: file.clone(),
-                    reason: error.to_string(),
-                })?;
-            all.push(values);
+            all.push(read_json::<ReferenceValues>(file)?);
         }
-        let client = self.gate.open(Role::Operator)?;
+        let client = self.connection.open()?;
         for values in all {
             put(&client, "os", &values.os).await?;
             put(&client, "images", &values.images).await?;
@@ -153,19 +140,19 @@ async fn put<T: Serialize>(
     client: &Client,
     kind: &str,
     values: &std::collections::BTreeMap<String, T>,
-) -> Result<(), EnterError> {
+) -> Result<(), ClientFault> {
     for (name, value) in values {
         let path = format!("/v1/reference/{kind}/{}", segment(name));
-        send(client, Method::PUT, &path, value).await?;
-        println!("{kind}: {name}");
+        tell(client, Method::PUT, &path, value).await?;
+        println!("{kind}: {}", shown(name));
     }
     Ok(())
 }
 
 impl NewTenantArgs {
-    async fn run(self) -> Result<(), EnterError> {
+    async fn run(self) -> Result<(), ClientFault> {
         let new = json!({ "name": self.name, "public_key": read(&self.key)? });
-        let client = self.gate.open(Role::Operator)?;
+        let client = self.connection.open()?;
         let tenant: Value = client.ask(Method::POST, "/v1/tenants", &new).await?;
         let id = tenant.get("id").and_then(Value::as_str);
         println!("{}", id.unwrap_or_default());
@@ -174,15 +161,12 @@ impl NewTenantArgs {
 }
 
 impl PodArgs {
-    async fn run(self) -> Result<(), EnterError> {
-        let pod: Pod =
-            serde_json::from_str(&read(&self.file)?).map_err(|error| EnterError::File {
-                path: self.file.clone(),
-                reason: error.to_string(),
-            })?;
-        let client = self.gate.open(Role::Operator)?;
+    async fn run(self) -> Result<(), ClientFault> {
+        let pod: Pod = read_json(&self.file)?;
+        let client = self.connection.open()?;
         let status: PodStatus = client.ask(Method::POST, "/v1/verifier/pods", &pod).await?;
-        println!("pod `{}` is {}", status.pod.label(), status.trust.name());
+        let label = shown(&status.pod.label());
+        println!("pod `{label}` is {}", status.trust.name());
         Ok(())
     }
 }

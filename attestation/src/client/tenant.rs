@@ -4,14 +4,14 @@ use std::path::PathBuf;
 
 use clap::Args;
 use hyper::Method;
-use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
-use super::connection::{EnterError, Gate, read};
+use super::connection::{ClientFault, Connection, block_on, read, segment};
 use crate::clock::{Clock as _, SystemClock};
 use crate::evidence::Nonce;
 use crate::evidence::jws::TokenKey;
 use crate::evidence::request::{Request, sign};
 use crate::ima::PodUid;
+use crate::logs::shown;
 use crate::net::Role;
 use crate::verifier::{PodStatus, Trust};
 
@@ -33,50 +33,48 @@ pub struct TenantArgs {
     #[arg(long)]
     token: bool,
     #[command(flatten)]
-    gate: Gate,
+    connection: Connection,
 }
 
 impl TenantArgs {
     /// Asks; true if the pod is not trusted.
-    pub fn run(self) -> Result<bool, EnterError> {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .map_err(|error| EnterError::Local(error.to_string()))?;
-        runtime.block_on(self.ask())
+    pub fn run(self) -> Result<bool, ClientFault> {
+        block_on(self.ask())
     }
 
-    async fn ask(self) -> Result<bool, EnterError> {
-        let uid = PodUid::parse(self.uid.as_bytes())
-            .ok_or_else(|| EnterError::Local(format!("`{}` is not a pod's UID", self.uid)))?;
-        let key = TokenKey::from_pem(&read(&self.key)?).map_err(|error| EnterError::Key {
+    async fn ask(self) -> Result<bool, ClientFault> {
+        let uid = PodUid::parse(self.uid.as_bytes()).ok_or_else(|| {
+            ClientFault::Local(format!("`{}` is not a pod's UID", shown(&self.uid)))
+        })?;
+        let key = TokenKey::from_pem(&read(&self.key)?).map_err(|error| ClientFault::Key {
             path: self.key.clone(),
             error,
         })?;
-        let tenant = utf8_percent_encode(&self.tenant, NON_ALPHANUMERIC);
+        let tenant = segment(&self.tenant);
         let target = format!("/v1/tenants/{tenant}/pods/{uid}/attest");
         let request = Request {
             method: "POST",
             target: &target,
             body: b"",
         };
-        let nonce = Nonce::random().map_err(|error| EnterError::Local(error.to_string()))?;
+        let nonce = Nonce::random().map_err(|error| ClientFault::Local(error.to_string()))?;
         let signed = sign(&key, request, &nonce, SystemClock.now(), LIFETIME);
         let headers = [
             ("content-digest", signed.content_digest.as_str()),
             ("signature-input", signed.signature_input.as_str()),
             ("signature", signed.signature.as_str()),
         ];
-        let client = self.gate.open(Role::Tenant)?;
+        let client = self.connection.open_as(Role::Tenant)?;
         let answer = client
             .send(Method::POST, &target, &headers, Vec::new())
             .await?;
         let status: PodStatus = serde_json::from_slice(&answer)
-            .map_err(|error| EnterError::Local(format!("the gate's answer: {error}")))?;
+            .map_err(|error| ClientFault::Local(format!("the gate's answer: {error}")))?;
         if self.token {
             println!("{}", status.token);
         } else {
-            println!("pod `{}` is {}", status.pod.label(), status.trust.name());
+            let label = shown(&status.pod.label());
+            println!("pod `{label}` is {}", status.trust.name());
         }
         Ok(status.trust != Trust::Trusted)
     }
