@@ -67,14 +67,16 @@ impl Asked {
 
 /// What was found out about the worker, and what was not looked at.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Found {
+pub(super) struct Found<'p> {
     /// Whether the host's own files were judged.
     pub(super) host: bool,
+    /// The patterns of the files that the policy leaves out.
+    pub(super) left_out: &'p [String],
     /// Whether the TPM is a program.
     pub(super) software_tpm: bool,
 }
 
-impl Found {
+impl Found<'_> {
     /// What a result may say, and why it does not say more.
     fn appraisal(self) -> Appraisal {
         let mut vector = TrustVector {
@@ -89,6 +91,12 @@ impl Found {
             vector.executables = 0;
             limits.push("the policy does not have the files of the host judged".to_owned());
             codes.push(ReasonCode::HostUnjudged);
+        }
+        if !self.left_out.is_empty() {
+            let patterns = self.left_out.join("`, `");
+            limits.push(format!(
+                "the policy leaves out files of the host: `{patterns}`"
+            ));
         }
         if self.software_tpm {
             vector.hardware = 0;
@@ -117,7 +125,7 @@ pub(super) fn result_of(
     nonce: Nonce,
     pod: &Pod,
     verdict: &Result<PodTerms, AttestationError>,
-    found: Found,
+    found: Found<'_>,
     (now, lifetime): (Timestamp, i64),
 ) -> AttestationResult {
     let good = found.appraisal();
@@ -159,8 +167,10 @@ impl Verifier {
         let appraisal = if worker.trust == Trust::Trusted {
             let record = parts.registrar.worker(&worker.name).await?;
             let identity = crate::registrar::certified_identity(&record.ek_certificate);
+            let policy = parts.policy.of(&worker.name);
             let found = Found {
-                host: parts.policy.of(&worker.name).host == Mode::Enforced,
+                host: policy.host == Mode::Enforced,
+                left_out: policy.exclude.texts(),
                 software_tpm: identity.is_none_or(|identity| identity.is_software()),
             };
             found.appraisal()

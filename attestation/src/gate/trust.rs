@@ -118,6 +118,7 @@ impl Verifier {
             let policy = self.parts().policy.of(&judged.subjects.worker);
             let found = Found {
                 host: policy.host == Mode::Enforced,
+                left_out: policy.exclude.texts(),
                 software_tpm: judged.software_tpm,
             };
             let counts = (judged.asked, self.parts().lifetime);

@@ -3,7 +3,7 @@
 //! The cursor is shared by all pods of a worker: entries of one pod are read while another is
 //! attested, and must still count when its own turn comes.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use foldhash::fast::RandomState;
 
@@ -11,7 +11,7 @@ use super::attribute::Subject;
 use super::cgroup::{ContainerId, PodUid};
 use super::entry::Entry;
 use super::files::{Files, LedgerError, Measured, get, put, put_length, take_measured};
-use crate::digest::DigestRef;
+use crate::digest::{Digest, DigestRef};
 
 /// What was measured; repetitions do not show.
 #[derive(Clone, Debug, Default)]
@@ -21,11 +21,13 @@ pub struct Ledger {
     /// The subjects of each pod, so that a pod is found without looking at all others.
     pods: HashMap<PodUid, Vec<Subject>, RandomState>,
     recent: Option<(Subject, usize)>,
+    /// Contents that a key vouched for: the digest of the content and the name of the key.
+    signed: BTreeSet<(Digest, Digest)>,
 }
 
 impl PartialEq for Ledger {
     fn eq(&self, other: &Self) -> bool {
-        self.sorted() == other.sorted()
+        self.sorted() == other.sorted() && self.signed == other.signed
     }
 }
 
@@ -59,6 +61,19 @@ impl Ledger {
         }
     }
 
+    /// Records that a key vouched for a content, wherever it is found.
+    pub fn record_signature(&mut self, content: Digest, key: Digest) {
+        self.signed.insert((content, key));
+    }
+
+    /// The names of the keys that vouched for a content.
+    pub fn signers(&self, content: Digest) -> impl Iterator<Item = &Digest> {
+        let least = Digest::zero(crate::digest::HashAlg::Sha1);
+        let from = self.signed.range((content, least)..);
+        from.take_while(move |(of, _)| *of == content)
+            .map(|(_, key)| key)
+    }
+
     fn files_for(&mut self, subject: Subject) -> Option<&mut Files> {
         let index = match self.recent {
             Some((recent, index)) if recent == subject => index,
@@ -86,6 +101,7 @@ impl Ledger {
 
     /// Takes over everything in another ledger; costs no more than what is taken over.
     pub fn absorb(&mut self, other: &Ledger) {
+        self.signed.extend(&other.signed);
         for (subject, index) in &other.subjects {
             let Some(added) = other.files.get(*index) else {
                 continue;
@@ -163,6 +179,7 @@ impl Ledger {
     /// order and [`size`](Self::size).
     pub fn forget_pod(&mut self, uid: PodUid) {
         let mut kept = Ledger::new();
+        kept.signed = std::mem::take(&mut self.signed);
         for (subject, index) in &self.subjects {
             let gone = matches!(subject, Subject::Pod { uid: of, .. } if *of == uid);
             if let Some(files) = self.files.get(*index).filter(|_| !gone) {
@@ -226,6 +243,11 @@ impl Ledger {
                 bytes.extend_from_slice(chunk);
             }
         }
+        for (content, key) in &self.signed {
+            bytes.push(SIGNED);
+            put(&mut bytes, content.to_string().as_bytes());
+            put(&mut bytes, key.to_string().as_bytes());
+        }
         bytes
     }
 
@@ -238,6 +260,11 @@ impl Ledger {
         let mut ledger = Ledger::new();
         while let Some((tag, after)) = rest.split_first() {
             rest = after;
+            if *tag == SIGNED {
+                let content = get_digest(&mut rest)?;
+                ledger.record_signature(content, get_digest(&mut rest)?);
+                continue;
+            }
             let subject = match tag {
                 0 => Subject::Host,
                 1 => Subject::Runtime,
@@ -266,6 +293,13 @@ impl Ledger {
 }
 
 const VERSION: u8 = 3;
+/// In the place of a subject: a content and the key that vouched for it.
+const SIGNED: u8 = 8;
+
+fn get_digest(rest: &mut &[u8]) -> Result<Digest, LedgerError> {
+    let text = std::str::from_utf8(get(rest)?).map_err(|_| LedgerError)?;
+    text.parse().map_err(|_| LedgerError)
+}
 
 /// What a subject takes beside its files.
 const SUBJECT: u64 = 128;
@@ -302,6 +336,8 @@ mod tests {
                 container: Some(id),
             },
         ];
+        let key = HashAlg::Sha256.hash(&[b"key"]);
+        ledger.record_signature(HashAlg::Sha256.hash(&[b"content"]), key);
         for subject in subjects {
             for digest in [digest, None] {
                 for path in [&b"/bin/a"[..], b"/bin/\xff not text", b""] {
@@ -375,5 +411,24 @@ mod tests {
         ledger.absorb(&more);
         let new: Vec<_> = ledger.of_after(Subject::Host, before).collect();
         assert_eq!(new, [measured]);
+    }
+
+    #[test]
+    fn who_vouched_for_a_content_is_kept_and_said_of_no_other() {
+        let hash = |text: &str| HashAlg::Sha256.hash(&[text.as_bytes()]);
+        let mut ledger = sample();
+        ledger.record_signature(hash("content"), hash("second key"));
+        ledger.record_signature(hash("other"), hash("third key"));
+        ledger.forget_pod(UID.parse().unwrap());
+        let mut whole = Ledger::new();
+        whole.absorb(&Ledger::from_bytes(&ledger.to_bytes()).unwrap());
+        let mut keys = vec![hash("key"), hash("second key")];
+        keys.sort();
+        let found: Vec<Digest> = whole.signers(hash("content")).copied().collect();
+        assert_eq!(found, keys);
+        assert_eq!(whole.signers(hash("other")).count(), 1);
+        assert_eq!(whole.signers(hash("nothing")).count(), 0);
+        let sha512 = HashAlg::Sha512.hash(&[b"content"]);
+        assert_eq!(whole.signers(sha512).count(), 0);
     }
 }

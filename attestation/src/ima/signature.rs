@@ -84,7 +84,10 @@ impl<'a> FileSignature<'a> {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Key {
+    /// As signatures name it, which is no proof of anything.
     id: [u8; 4],
+    /// The digest of the whole key.
+    name: Digest,
     info: SubjectPublicKeyInfoOwned,
 }
 
@@ -135,22 +138,35 @@ impl Keyring {
         self.0.is_empty()
     }
 
+    /// Takes over the keys of another.
+    pub fn extend(&mut self, other: &Keyring) {
+        self.0.extend(other.0.iter().cloned());
+    }
+
+    /// Whether a key is in it, by the name that [`voucher`](Self::voucher) gives.
+    pub fn has(&self, name: &Digest) -> bool {
+        self.0.iter().any(|key| key.name == *name)
+    }
+
     /// Whether an entry has a signature of one of these keys for the digest it records.
     pub fn vouches_for(&self, entry: &Entry<'_>) -> bool {
+        self.voucher(entry).is_some()
+    }
+
+    /// The name of the key whose signature for the digest it records an entry has: the digest of the key.
+    pub fn voucher(&self, entry: &Entry<'_>) -> Option<Digest> {
         if self.0.is_empty() || entry.is_violation() {
-            return false;
+            return None;
         }
-        let signed = || {
-            let signature = FileSignature::parse(entry.field(Field::Sig)?)?;
-            let (digest, verity) = digest_of(entry)?;
-            if verity != signature.verity || digest.alg() != signature.hash {
-                return None;
-            }
-            let message = signature.message(&digest);
-            let mut keys = self.0.iter().filter(|key| key.id == signature.key);
-            keys.find(|key| verify_digest(&key.info, &message, signature.bytes).is_ok())
-        };
-        signed().is_some()
+        let signature = FileSignature::parse(entry.field(Field::Sig)?)?;
+        let (digest, verity) = digest_of(entry)?;
+        if verity != signature.verity || digest.alg() != signature.hash {
+            return None;
+        }
+        let message = signature.message(&digest);
+        let mut keys = self.0.iter().filter(|key| key.id == signature.key);
+        let key = keys.find(|key| verify_digest(&key.info, &message, signature.bytes).is_ok())?;
+        Some(key.name)
     }
 }
 
@@ -173,7 +189,8 @@ impl Key {
         match named {
             Some((_, named)) => {
                 let id = last_four(named.0.as_bytes())?;
-                Some(Key { id, info })
+                let name = HashAlg::Sha256.hash(&[&info.to_der().ok()?]);
+                Some(Key { id, name, info })
             }
             None => Key::of_public(info),
         }
@@ -183,9 +200,11 @@ impl Key {
     fn of_public(info: SubjectPublicKeyInfoOwned) -> Option<Self> {
         let digest = HashAlg::Sha1.hash(&[info.subject_public_key.as_bytes()?]);
         // Read back, so that what is kept is what was given.
-        let info = SubjectPublicKeyInfoOwned::from_der(&info.to_der().ok()?).ok()?;
+        let der = info.to_der().ok()?;
+        let info = SubjectPublicKeyInfoOwned::from_der(&der).ok()?;
         Some(Key {
             id: last_four(digest.as_bytes())?,
+            name: HashAlg::Sha256.hash(&[&der]),
             info,
         })
     }

@@ -20,6 +20,7 @@ mod keys;
 mod paths;
 mod read;
 mod settings;
+mod signed;
 mod table;
 mod units;
 
@@ -27,7 +28,9 @@ pub use errors::PolicyErrors;
 pub use keys::{EndorsementPolicy, KeyLists};
 pub use paths::Patterns;
 pub use read::parse;
-pub use settings::{Buffers, GraceTimes, Group, Limits, Mode, PolicySet, WorkerPolicy};
+pub use settings::{
+    Buffers, GraceTimes, Group, Limits, Mode, PolicySet, SignedFiles, WorkerPolicy,
+};
 pub use units::{parse_duration, parse_size};
 
 /// The name of the file in an installation's folder.

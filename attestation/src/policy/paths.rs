@@ -41,6 +41,8 @@ impl Patterns {
     }
 }
 
+impl Eq for Patterns {}
+
 impl PartialEq for Patterns {
     fn eq(&self, other: &Self) -> bool {
         self.texts == other.texts

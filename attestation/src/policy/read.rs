@@ -1,5 +1,6 @@
 //! The file, read into a policy.
 
+use std::path::Path;
 use std::time::Duration;
 
 use toml::de::DeTable;
@@ -9,12 +10,13 @@ use super::errors::{Finding, PolicyErrors};
 use super::keys;
 use super::paths::Patterns;
 use super::settings::{Buffers, Group, Mode, PolicySet, WorkerPolicy};
+use super::signed::{Keyrings, keyrings, signed};
 use super::table::{Findings, Table, Value};
 use super::units::{parse_duration, parse_size};
 use crate::digest::{Digest, HashAlg};
 use crate::ima::{TEMPLATES, Templates};
 
-/// Reads the text of a policy; `name` is what errors call the file.
+/// Reads the text of a policy; `name` is what errors call the file, and where it is: keyrings are named from there.
 pub fn parse(name: &str, text: &str) -> Result<PolicySet, PolicyErrors> {
     let (document, syntax) = DeTable::parse_recoverable(text);
     let mut findings = Findings::default();
@@ -25,7 +27,8 @@ pub fn parse(name: &str, text: &str) -> Result<PolicySet, PolicyErrors> {
             help: None,
         });
     }
-    let set = policies(Table::new(document.get_ref()), &mut findings);
+    let folder = Path::new(name).parent().unwrap_or(Path::new(""));
+    let set = policies(Table::new(document.get_ref()), folder, &mut findings);
     if findings.0.is_empty() {
         Ok(set)
     } else {
@@ -33,20 +36,26 @@ pub fn parse(name: &str, text: &str) -> Result<PolicySet, PolicyErrors> {
     }
 }
 
-fn policies(mut table: Table<'_>, findings: &mut Findings) -> PolicySet {
+fn policies(mut table: Table<'_>, folder: &Path, findings: &mut Findings) -> PolicySet {
     let mut set = PolicySet::default();
+    let keys = match table.take("keyrings") {
+        Some(value) => keyrings(value, folder, findings),
+        None => Keyrings::new(),
+    };
     if let Some(value) = table.take("templates") {
         formats(value, &mut set.defaults.formats, findings);
     }
     if let Some(value) = table.take("defaults")
         && let Some(mut own) = findings.table(value)
     {
-        settings(&mut own, &mut set.defaults, findings);
+        settings(&mut own, &mut set.defaults, &keys, findings);
         own.finish(findings);
     }
     if let Some(value) = table.take("group") {
         let defaults = set.defaults.clone();
-        let groups = findings.list(value, |findings, value| group(value, &defaults, findings));
+        let groups = findings.list(value, |findings, value| {
+            group(value, &defaults, &keys, findings)
+        });
         set.groups = groups.unwrap_or_default();
     }
     if let Some(value) = table.take("endorsement-keys") {
@@ -59,7 +68,12 @@ fn policies(mut table: Table<'_>, findings: &mut Findings) -> PolicySet {
     set
 }
 
-fn group(value: Value<'_>, defaults: &WorkerPolicy, findings: &mut Findings) -> Option<Group> {
+fn group(
+    value: Value<'_>,
+    defaults: &WorkerPolicy,
+    keys: &Keyrings,
+    findings: &mut Findings,
+) -> Option<Group> {
     let mut table = findings.table(value)?;
     let name = match table.take("name") {
         Some(name) => findings.text(name).map(str::to_owned),
@@ -80,7 +94,7 @@ fn group(value: Value<'_>, defaults: &WorkerPolicy, findings: &mut Findings) -> 
         }
     };
     let mut policy = defaults.clone();
-    settings(&mut table, &mut policy, findings);
+    settings(&mut table, &mut policy, keys, findings);
     table.finish(findings);
     Some(Group {
         name: name?,
@@ -90,7 +104,12 @@ fn group(value: Value<'_>, defaults: &WorkerPolicy, findings: &mut Findings) -> 
 }
 
 /// The keys that `[defaults]` and every group may have.
-fn settings(table: &mut Table<'_>, policy: &mut WorkerPolicy, findings: &mut Findings) {
+fn settings(
+    table: &mut Table<'_>,
+    policy: &mut WorkerPolicy,
+    keys: &Keyrings,
+    findings: &mut Findings,
+) {
     let mode = [("judged", Mode::Enforced), ("unjudged", Mode::Reported)];
     let refuse = [("refuse", Mode::Enforced), ("report", Mode::Reported)];
     if let Some(value) = table.take("banks") {
@@ -132,6 +151,9 @@ fn settings(table: &mut Table<'_>, policy: &mut WorkerPolicy, findings: &mut Fin
     }
     if let Some(value) = table.take("exclude") {
         policy.exclude = patterns(value, findings).unwrap_or_default();
+    }
+    if let Some(value) = table.take("signed") {
+        policy.signed = signed(value, keys, findings);
     }
     if let Some(value) = table.take("runtime") {
         runtime(value, policy, findings);
@@ -343,7 +365,7 @@ fn size(value: Value<'_>, findings: &mut Findings) -> Option<u64> {
     found
 }
 
-fn patterns(value: Value<'_>, findings: &mut Findings) -> Option<Patterns> {
+pub(super) fn patterns(value: Value<'_>, findings: &mut Findings) -> Option<Patterns> {
     let mut texts = Vec::new();
     findings.list(value, |findings, value| {
         let text = findings.text(value)?;

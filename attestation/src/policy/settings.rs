@@ -7,7 +7,7 @@ use super::keys::{EndorsementPolicy, KeyLists};
 use super::paths::Patterns;
 use crate::boot::BootPolicy;
 use crate::digest::{Digest, HashAlg};
-use crate::ima::{RuntimeProfile, Templates};
+use crate::ima::{Keyring, RuntimeProfile, Templates};
 
 /// The policies of all workers.
 #[derive(Clone, Debug, Default)]
@@ -84,6 +84,8 @@ pub struct WorkerPolicy {
     pub boot: Option<BootPolicy>,
     /// Files of the host that need no reference value.
     pub exclude: Patterns,
+    /// Which files are accepted for their signatures; the first that names a file counts.
+    pub signed: Vec<SignedFiles>,
     /// The buffers that may be measured.
     pub buffers: Buffers,
     /// How long to wait before something unexplained counts.
@@ -108,6 +110,7 @@ impl Default for WorkerPolicy {
             ima_policy: Vec::new(),
             boot: None,
             exclude: Patterns::default(),
+            signed: Vec::new(),
             buffers: Buffers::default(),
             grace: GraceTimes::default(),
             limits: Limits::default(),
@@ -145,10 +148,31 @@ impl WorkerPolicy {
         }
     }
 
+    /// What holds for the signature of a file.
+    pub fn signed(&self, path: &[u8]) -> Option<&SignedFiles> {
+        self.signed.iter().find(|rule| rule.files.matches(path))
+    }
+
+    /// Whether a file of the host needs nothing: it is left out, and no signature is required of it.
+    pub fn leaves_out(&self, path: &[u8]) -> bool {
+        self.exclude.matches(path) && !self.signed(path).is_some_and(|rule| rule.required)
+    }
+
     /// The registers of measurements, as logs number them.
     pub fn registers(&self) -> Vec<u32> {
         self.pcrs.iter().copied().map(u32::from).collect()
     }
+}
+
+/// Files of the host and of the runtime, and whose signatures vouch for them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SignedFiles {
+    /// Patterns of their paths.
+    pub files: Patterns,
+    /// The keys.
+    pub keys: Keyring,
+    /// Whether a reference value is not enough.
+    pub required: bool,
 }
 
 /// The buffers that a kernel may measure (keys, critical data, the command line of kexec), by name.

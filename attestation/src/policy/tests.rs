@@ -145,12 +145,22 @@ fn times_and_sizes_have_units() {
     assert_eq!(parse_size("18446744073709551615GiB"), None);
 }
 
+/// Reads a policy beside which there is a keyring.
+pub(super) fn with_keyring(file: &str, text: &str) -> PolicySet {
+    let folder = tempfile::tempdir().unwrap();
+    let key = include_str!("../../tests/data/ima-signature/certificate.pem");
+    std::fs::write(folder.path().join(file), key).unwrap();
+    let name = folder.path().join("policy.toml").display().to_string();
+    parse(&name, text).unwrap_or_else(|errors| panic!("{errors}"))
+}
+
 #[test]
 fn the_example_of_the_documentation_is_read() {
     let page = include_str!("../../../docs/gate.md");
     let (_, rest) = page.split_once("```toml\n").unwrap();
     let (example, _) = rest.split_once("```").unwrap();
-    let set = parse("docs/gate.md", example).unwrap();
+    let set = with_keyring("site-ima.pem", example);
+    assert_eq!(set.of("other").signed.len(), 1);
     assert_eq!(set.of("edge-1").host, Mode::Reported);
     assert_eq!(set.of("other").banks, WorkerPolicy::default().banks);
     assert_eq!(set.of("other").limits, Limits::default());

@@ -76,6 +76,12 @@ pub enum Mismatch {
     /// None of the expected IMA policies was loaded.
     #[error("none of the IMA policies that are expected was loaded")]
     NoImaPolicy,
+    /// A file that needs a signature has none of a key that counts.
+    #[error("`{path}` is not signed with a key that the policy accepts for it")]
+    Unsigned {
+        /// The file.
+        path: String,
+    },
     /// No container runtime was measured at all.
     #[error("no container runtime of the reference values was measured")]
     NoRuntime,

@@ -6,6 +6,7 @@ use super::accepted::{Accepted, PodTerms};
 use super::boot::judged_by_events;
 use super::node::{Node, Worker};
 use super::own;
+use super::signed::Signatures;
 use crate::digest::{Digest, DigestRef};
 use crate::evidence::{Evidence, EvidenceError, LogClaim, QuotePart};
 use crate::ima::{
@@ -185,6 +186,7 @@ fn replay(
     // What was recorded before stays as it was recorded, however an agent shows it again.
     let known = waypoint.map_or(0, |cursor| cursor.next_entry);
     let mut attributor = Attributor::new(&policy.profile);
+    let mut signatures = Signatures::new(policy);
     let (mut again, mut delta) = (Ledger::new(), Ledger::new());
     let mut used: Vec<&[u8]> = Vec::new();
     let longest = usize::try_from(policy.limits.path).unwrap_or(usize::MAX);
@@ -209,6 +211,9 @@ fn replay(
                 &mut delta
             };
             let subject = attributor.subject(entry);
+            if let Some((content, key)) = signatures.of(subject, entry) {
+                ledger.record_signature(content, key);
+            }
             if number > 0 && entry.path() == BOOT_AGGREGATE && !is_boot_aggregate(entry, &accepted)
             {
                 // A file may be called so, too: nobody overlooks it for that.

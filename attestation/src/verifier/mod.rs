@@ -9,6 +9,7 @@ mod judge;
 mod node;
 mod own;
 mod pods;
+mod signed;
 mod start;
 mod status;
 mod store;

@@ -2,6 +2,7 @@
 
 use super::appraise::Appraisal;
 use super::node::Node;
+use super::signed::take_judged;
 use crate::digest::Digest;
 use crate::ima::{Measured, Subject};
 use crate::policy::{Mode, WorkerPolicy};
@@ -18,7 +19,7 @@ pub(super) fn check(
     references: &Whitelist,
     policy: &WorkerPolicy,
 ) -> Result<(), AttestationError> {
-    check_runtime(node, appraisal, references)?;
+    check_runtime(node, appraisal, references, policy)?;
     let mut mismatches = check_host(node, appraisal, references, policy);
     mismatches.extend(check_buffers(node, appraisal, policy));
     mismatches.extend(check_ima_policy(node, appraisal, policy));
@@ -49,16 +50,19 @@ fn check_runtime(
     node: &Node,
     appraisal: &Appraisal,
     references: &Whitelist,
+    policy: &WorkerPolicy,
 ) -> Result<(), AttestationError> {
     let known = appraisal.keeps_ledger && node.accepted.of_worker(references, Subject::Runtime) > 0;
     // Where the template names no control group, the runtime cannot be told from the host.
     if !appraisal.attributes(node) {
         return Ok(());
     }
-    let ran = unaccepted(node, appraisal, references, Subject::Runtime);
+    let mut ran = unaccepted(node, appraisal, references, Subject::Runtime);
+    let (vouched, unsigned) = take_judged(&mut ran, node, appraisal, policy);
     let mut mismatches = references.check_runtime(&ran);
-    if known {
-        // It was measured before.
+    mismatches.extend(unsigned);
+    if known || vouched {
+        // It was measured, now or before.
         mismatches.retain(|mismatch| *mismatch != Mismatch::NoRuntime);
     }
     if mismatches.is_empty() {
@@ -78,10 +82,11 @@ fn check_host(
     for subject in HOST {
         let mut ran = unaccepted(node, appraisal, references, subject);
         ran.retain(|file| match policy.host {
-            Mode::Enforced => is_of_kernel(file.path) || !policy.exclude.matches(file.path),
-            Mode::Reported => is_of_kernel(file.path),
+            Mode::Enforced => is_looked_at(file.path, policy) || !policy.leaves_out(file.path),
+            Mode::Reported => is_looked_at(file.path, policy),
         });
         ran.retain(|file| !is_expected(file, policy));
+        mismatches.extend(take_judged(&mut ran, node, appraisal, policy).1);
         mismatches.extend(references.check_host(&ran));
     }
     mismatches
@@ -95,13 +100,18 @@ fn is_expected(file: &Measured<'_>, policy: &WorkerPolicy) -> bool {
 
 /// Whether a file becomes part of the kernel when it is loaded, or tells it what to measure: it is looked at
 /// also where the host is not. Logs do not say what a file was read for; its name does.
-pub(super) fn is_of_kernel(path: &[u8]) -> bool {
+fn is_of_kernel(path: &[u8]) -> bool {
     const STARTS: [&[u8]; 5] = [b"vmlinuz", b"vmlinux", b"bzImage", b"initrd", b"initramfs"];
     let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or(path);
     let module = [&b".ko"[..], b".ko.gz", b".ko.xz", b".ko.zst"];
     module.iter().any(|end| name.ends_with(end))
         || STARTS.iter().any(|start| name.starts_with(start))
         || is_ima_policy(path)
+}
+
+/// Whether a file is looked at also where the host is not.
+pub(super) fn is_looked_at(path: &[u8], policy: &WorkerPolicy) -> bool {
+    is_of_kernel(path) || policy.signed(path).is_some_and(|rule| rule.required)
 }
 
 fn is_ima_policy(path: &[u8]) -> bool {

@@ -5,7 +5,8 @@ use std::collections::{BTreeSet, HashSet};
 use super::appraise::Appraisal;
 use super::history::GonePod;
 use super::node::Node;
-use super::own::is_of_kernel;
+use super::own::is_looked_at;
+use super::signed::{Signed, judge};
 use super::status::PodStatus;
 use crate::clock::Timestamp;
 use crate::ima::{BOOT_AGGREGATE, ContainerId, Ledger, PodUid, Subject};
@@ -44,7 +45,9 @@ pub fn appraise_strangers(
         .ledgers(node)
         .map(|(ledger, _)| ledger.size(Subject::Unattributed))
         .sum();
-    appraisal.explained = match (unexplained.is_empty(), appraisal.keeps_ledger) {
+    // What was not looked at is explained to nobody: a policy that looks at it begins where the last one did.
+    let all = unexplained.is_empty() && policy.host == Mode::Enforced;
+    appraisal.explained = match (all, appraisal.keeps_ledger) {
         (true, _) => total,
         (false, true) => node.history.explained,
         (false, false) => 0,
@@ -186,11 +189,21 @@ fn unattributed(
     });
     let files = files.filter(|file| file.path != BOOT_AGGREGATE);
     let files = files.filter(|file| {
-        is_of_kernel(file.path)
-            || (policy.host == Mode::Enforced && !policy.exclude.matches(file.path))
+        is_looked_at(file.path, policy)
+            || (policy.host == Mode::Enforced && !policy.leaves_out(file.path))
+    });
+    let mut unsigned = Vec::new();
+    let files = files.filter(|file| match judge(file, node, appraisal, policy) {
+        Signed::Unsaid => true,
+        Signed::Vouched => false,
+        Signed::Missing => {
+            let path = crate::reference::PathText::new(file.path);
+            unsigned.push((format!("`{path}`, which is not signed"), false));
+            false
+        }
     });
     let expected = |digest| policy.ima_policy.contains(&digest);
-    references
+    let mut found: Vec<(String, bool)> = references
         .unexplained(&images, files)
         .filter(|file| {
             !file
@@ -205,5 +218,7 @@ fn unattributed(
             };
             (what, references.knows_content(&file))
         })
-        .collect()
+        .collect();
+    found.extend(unsigned);
+    found
 }

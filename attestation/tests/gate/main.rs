@@ -38,6 +38,7 @@ mod rogue;
 mod roles;
 mod schemas;
 mod separation;
+mod signed;
 mod stricter;
 mod tour;
 mod watching;
