@@ -31,11 +31,11 @@ pub struct AgentArgs {
     /// The folder for the agent's own state.
     #[arg(long, value_name = "FOLDER", default_value = "/var/lib/locus-agent")]
     pub state: PathBuf,
-    /// Where to listen; 0.0.0.0:31000 if absent, or nowhere with --push.
+    /// Where to listen [default: 0.0.0.0:31000, or nowhere with --push].
     #[arg(long, value_name = "ADDRESS")]
     pub listen: Option<SocketAddr>,
-    /// Come to this gate instead of listening, from behind NAT; may be given more than once, for components that
-    /// run alone (`verifier=HOST:PORT`, `worker-handler=HOST:PORT`).
+    /// Connect to this gate instead of listening, from behind NAT; may be given more than once, for components
+    /// that run alone (`verifier=HOST:PORT`, `worker-handler=HOST:PORT`).
     #[arg(long, value_name = "[NAME=]HOST:PORT")]
     pub push: Vec<PushTarget>,
     /// The TPM, as libtss2 names it.
@@ -58,7 +58,7 @@ pub struct AgentArgs {
         default_value = "/sys/kernel/security/tpm0/binary_bios_measurements"
     )]
     pub event_log: PathBuf,
-    /// The worker's name in the cluster; the host name if absent.
+    /// The worker's name in the cluster [default: the host name].
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
     /// The user to become once TPM and log are open.
@@ -70,10 +70,10 @@ pub struct AgentArgs {
     /// The attestation key to make at the first start.
     #[arg(long, value_name = "KIND", value_parser = parse_ak, default_value = "rsa-2048")]
     pub ak: AkKind,
-    /// The endorsement key to use; the first with a certificate if absent.
+    /// The endorsement key to use [default: the first with a certificate].
     #[arg(long, value_name = "KIND", value_parser = parse_ek)]
     pub ek: Option<EkKind>,
-    /// How many requests a peer may make each second.
+    /// How many requests each peer may make per second.
     #[arg(long, value_name = "NUMBER", default_value_t = 50)]
     pub rate: u32,
     /// How to write logs.

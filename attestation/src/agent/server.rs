@@ -154,7 +154,7 @@ impl RunningAgent {
     pub async fn stop(mut self) {
         drop(self.stop.take());
         if let Err(error) = (&mut self.task).await {
-            tracing::debug!(%error, "the agent's server ended oddly");
+            tracing::debug!(%error, "the agent's server did not end cleanly");
         }
     }
 

@@ -170,7 +170,7 @@ pub enum Unaccepted {
     #[error("PCR {0}: the firmware did not end its measurements with a separator")]
     Open(u8),
     /// The policy has no digests of the bank.
-    #[error("the boot policy has no {0} digests, and that bank is quoted")]
+    #[error("the boot policy has no {0} digests, but that bank is quoted")]
     Bank(HashAlg),
 }
 

@@ -291,7 +291,7 @@ impl SubjectArgs {
             .map(|report| Found::Worker(Box::new(report)))
             .ok_or_else(|| {
                 let name = shown(&self.subject);
-                ClientFault::Local(format!("the gate knows no worker or pod `{name}`"))
+                ClientFault::Local(format!("the gate does not know a worker or pod `{name}`"))
             })
     }
 

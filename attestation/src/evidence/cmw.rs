@@ -44,7 +44,7 @@ pub struct Cmw<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CmwError {
     /// Not a wrapper, or not one in the strict form.
-    #[error("the message is no conceptual message wrapper")]
+    #[error("the message is not a conceptual message wrapper")]
     Malformed,
     /// Two members of a collection have the same name.
     #[error("the message has two parts of one name")]

@@ -47,7 +47,7 @@ pub struct EnrolArgs {
     /// The installation's folder.
     #[arg(value_name = "FOLDER")]
     folder: PathBuf,
-    /// What the certificate is for.
+    /// The role of whoever gets the certificate.
     #[arg(value_enum)]
     role: Role,
     /// The name: for an agent, the worker's host name.
@@ -82,13 +82,13 @@ pub struct ServeArgs {
     /// Where the verifier is, if it runs elsewhere.
     #[arg(long, value_name = "ADDRESS")]
     verifier: Option<String>,
-    /// Attest every worker again after so many seconds; 0 for never.
+    /// How often to attest every worker, in seconds; 0 for never.
     #[arg(long, value_name = "SECONDS", default_value_t = 300)]
     interval: u64,
-    /// For how many seconds a result counts.
+    /// How long a result counts, in seconds.
     #[arg(long, value_name = "SECONDS", default_value_t = 600)]
     lifetime: i64,
-    /// What is insisted on for each worker; `policy.toml` in the installation's folder if there is one.
+    /// The policy for workers [default: `policy.toml` in the installation's folder, if there is one].
     #[arg(long, value_name = "FILE")]
     policy: Option<PathBuf>,
     #[command(flatten)]

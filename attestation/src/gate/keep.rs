@@ -17,16 +17,16 @@ use crate::verifier::{AuditStore, EvidenceRecord, KeptEvidence, Retention};
 /// What is kept of attestations, and who is told of them.
 #[derive(Args, Clone, Debug)]
 pub struct KeepArgs {
-    /// Keep the evidence of every attestation for so many days, for audit; 0 for not at all.
+    /// How long to keep the evidence of attestations for audit, in days; 0 for not at all.
     #[arg(long, value_name = "DAYS", default_value_t = 0)]
     keep_evidence: u32,
-    /// Tell this URL of every change of trust; may be given more than once. Plain `http` only on this machine.
+    /// Post every change of trust to this URL; may be given more than once. Plain `http` is for this machine only.
     #[arg(long, value_name = "URL")]
     webhook: Vec<String>,
-    /// The certificates (PEM) that the servers of webhooks are verified with.
+    /// The certificates (PEM) to verify the servers of webhooks with.
     #[arg(long, value_name = "FILE")]
     webhook_ca: Option<PathBuf>,
-    /// A file with the secret that notifications are signed with.
+    /// The file with the secret to sign notifications with.
     #[arg(long, value_name = "FILE")]
     webhook_secret: Option<PathBuf>,
 }

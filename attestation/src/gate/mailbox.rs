@@ -189,7 +189,7 @@ fn not_bound() -> Problem {
 fn worker_of(peer: &Peer) -> Result<&str, Problem> {
     let name = peer.names.first();
     name.map(String::as_str)
-        .ok_or_else(|| Problem::forbidden("the certificate names no worker"))
+        .ok_or_else(|| Problem::forbidden("the certificate does not name a worker"))
 }
 
 /// What an agent answered, if it is a success.

@@ -127,7 +127,7 @@ impl RunningGate {
         self.periodic.abort_all();
         drop(self.stop.take());
         if let Err(error) = (&mut self.task).await {
-            tracing::debug!(%error, "the gate's server ended oddly");
+            tracing::debug!(%error, "the gate's server did not end cleanly");
         }
         self.abort();
     }

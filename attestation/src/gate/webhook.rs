@@ -94,7 +94,7 @@ impl WebhookConfig {
             reason,
         };
         let uri: Uri = url.parse().map_err(|_| wrong("it cannot be read"))?;
-        let host = uri.host().ok_or_else(|| wrong("it names no host"))?;
+        let host = uri.host().ok_or_else(|| wrong("it does not name a host"))?;
         let host = host
             .trim_start_matches('[')
             .trim_end_matches(']')
@@ -278,7 +278,7 @@ mod tests {
             ("http://10.0.0.1/", "this machine only"),
             ("ftp://127.0.0.1/", "neither https"),
             ("127.0.0.1:80", "neither https"),
-            ("/hook", "names no host"),
+            ("/hook", "does not name a host"),
             ("https://example.org/", "--webhook-ca"),
         ] {
             let error = config(bad).open().err().unwrap().to_string();

@@ -53,7 +53,7 @@ pub enum LogErrorKind {
         expected: usize,
     },
     /// The PCR column is no number of a PCR.
-    #[error("`{0}` is no PCR")]
+    #[error("`{0}` is not a PCR")]
     Pcr(String),
     /// The template hash column has the wrong size or characters.
     #[error("the template hash is not {0} hexadecimal digits")]

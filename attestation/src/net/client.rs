@@ -79,7 +79,7 @@ pub enum ClientError {
         result: Option<String>,
     },
     /// The answer is not what it should be.
-    #[error("`{address}` answered with something else than expected: {reason}")]
+    #[error("`{address}` gave an unexpected answer: {reason}")]
     Malformed {
         /// Where.
         address: String,

@@ -175,7 +175,7 @@ pub enum ReferenceError {
     #[error("the list would not be complete:\n{0}")]
     Incomplete(String),
     /// The log does not start with a boot aggregate.
-    #[error("`{}` is no measurement log that starts with a boot aggregate: {reason}", path.display())]
+    #[error("`{}` is not a measurement log that starts with a boot aggregate: {reason}", path.display())]
     Log {
         /// The file.
         path: PathBuf,
@@ -194,7 +194,7 @@ pub enum ReferenceError {
         name: String,
     },
     /// The platform is not of the form `os/architecture`.
-    #[error("`{0}` is no platform; write it as `linux/amd64`")]
+    #[error("`{0}` is not a platform; write it as `linux/amd64`")]
     Platform(String),
     /// The image has no name.
     #[error("the image has no name; give one with `--name`")]

@@ -24,7 +24,7 @@ pub enum LayerError {
     #[error("`{0}` leads out of the image")]
     Escape(String),
     /// A hard link to nothing.
-    #[error("`{link}` is a hard link to `{target}`, which is no file of the image")]
+    #[error("`{link}` is a hard link to `{target}`, which is not a file of the image")]
     Link {
         /// The link.
         link: String,

@@ -84,7 +84,7 @@ fn header(der: &[u8]) -> Option<(usize, usize)> {
 
 /// The certificate in an NV index, which is often larger than what it holds.
 pub fn unpad(bytes: &[u8]) -> Result<&[u8], CertificateError> {
-    let malformed = || CertificateError::Malformed("it is no DER sequence".to_owned());
+    let malformed = || CertificateError::Malformed("it is not a DER sequence".to_owned());
     let (head, len) = header(bytes).ok_or_else(malformed)?;
     let (certificate, padding) = bytes.split_at_checked(head + len).ok_or_else(malformed)?;
     let same = |byte: u8| padding.iter().all(|other| *other == byte);

@@ -60,7 +60,7 @@ pub enum RegistrarError {
         what: &'static str,
     },
     /// A public key cannot be read.
-    #[error("the public key is no P-256 key in PEM")]
+    #[error("the public key is not a P-256 key in PEM")]
     Key,
     /// A certificate cannot be read.
     #[error(transparent)]

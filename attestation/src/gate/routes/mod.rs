@@ -82,7 +82,8 @@ fn registration(text: &str) -> Result<uuid::Uuid, Problem> {
 }
 
 fn uid(text: &str) -> Result<PodUid, Problem> {
-    PodUid::parse(text.as_bytes()).ok_or_else(|| Problem::bad(format!("`{text}` is no UID")))
+    PodUid::parse(text.as_bytes())
+        .ok_or_else(|| Problem::bad(format!("`{text}` is not the UID of a pod")))
 }
 
 const OPERATOR: &[Role] = &[Role::Operator];
