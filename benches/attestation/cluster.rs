@@ -70,7 +70,10 @@ impl Drop for Cluster {
 
 impl Cluster {
     /// An installation with a running gate; images have so many files.
-    pub(crate) async fn begin(files: usize) -> Self {
+    ///
+    /// The pods are declared without asking the gate, which would take longer than everything else: before it runs, as
+    /// its database is its own.
+    pub(crate) async fn begin(files: usize, pods: &[Pod]) -> Self {
         let memory = Path::new("/dev/shm");
         let folder = if memory.is_dir() {
             tempfile::tempdir_in(memory).unwrap()
@@ -79,6 +82,7 @@ impl Cluster {
         };
         let installation = folder.path().join("gate");
         init(&installation, &SystemClock).unwrap();
+        declare(&installation, pods);
         let operator = folder.path().join("operator");
         enrol(
             &installation,
@@ -144,17 +148,8 @@ impl Cluster {
         answer
     }
 
-    /// Declares pods without asking the gate, which would take longer than everything else.
-    pub(crate) fn declare(&self, pods: &[Pod]) {
-        let database = self.folder.path().join("gate/verifier.db");
-        let mut store = VerifierStore::open(&database).unwrap();
-        for pod in pods {
-            store.declare_pod(pod, SystemClock.now()).unwrap();
-        }
-    }
-
     /// A worker that runs some pods with all files of the image; registered, but not attested.
-    pub(crate) async fn worker(&self, name: &str, pods: usize, files: usize) -> RunningWorker {
+    pub(crate) async fn worker(&self, name: &str, pods: &[Pod], files: usize) -> RunningAgent {
         let base = self.folder.path().join(name);
         std::fs::create_dir_all(base.join("state")).unwrap();
         let installation = self.folder.path().join("gate");
@@ -168,8 +163,7 @@ impl Cluster {
         };
         measure("/", boot(), "boot_aggregate");
         measure("/system.slice/containerd.service", content(SHIM), SHIM);
-        let pods: Vec<Pod> = (0..pods).map(|number| pod(name, number)).collect();
-        for pod in &pods {
+        for pod in pods {
             let id = pod.containers[0].id.unwrap();
             let group = format!("/kubepods/burstable/pod{}/{id}", pod.uid);
             for number in 0..files {
@@ -201,7 +195,7 @@ impl Cluster {
             .unwrap();
         let joined = json!({ "name": name, "address": agent.address.to_string() });
         self.must(Method::POST, "/v1/registrations", joined).await;
-        RunningWorker { agent, pods }
+        agent
     }
 
     /// The most memory that the gate had so far, in bytes.
@@ -214,10 +208,11 @@ impl Cluster {
     }
 }
 
-/// A worker and the pods that run on it.
-pub(crate) struct RunningWorker {
-    pub(crate) agent: RunningAgent,
-    pub(crate) pods: Vec<Pod>,
+fn declare(installation: &Path, pods: &[Pod]) {
+    let mut store = VerifierStore::open(&installation.join("verifier.db")).unwrap();
+    for pod in pods {
+        store.declare_pod(pod, SystemClock.now()).unwrap();
+    }
 }
 
 fn start(folder: &Path) -> (Child, String) {
@@ -238,7 +233,8 @@ fn file(number: usize) -> String {
     format!("/usr/lib/{number}.so")
 }
 
-fn pod(worker: &str, number: usize) -> Pod {
+/// A pod of a worker.
+pub(crate) fn pod(worker: &str, number: usize) -> Pod {
     let id = HashAlg::Sha256.hash(&[worker.as_bytes(), &number.to_be_bytes()]);
     Pod {
         uid: Uuid::new_v4().to_string().parse().unwrap(),

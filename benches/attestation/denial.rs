@@ -31,8 +31,8 @@ pub(crate) fn run(report: &mut Report) {
 }
 
 async fn measure(report: &mut Report) {
-    let cluster = Cluster::begin(10).await;
-    let honest = cluster.worker("honest", 0, 0).await;
+    let cluster = Cluster::begin(10, &[]).await;
+    let honest = cluster.worker("honest", &[], 0).await;
     let mut evil = Vec::new();
     for number in 0..EVIL {
         evil.push(rogue(&cluster, &format!("evil-{number}")).await);
@@ -59,7 +59,7 @@ async fn measure(report: &mut Report) {
     let name = "memory of the gate after all of it, of 512 MB";
     let most = 512.0 * 1024.0 * 1024.0;
     report.figure(name, cluster.peak() / most, Limit::AtMost(1.0));
-    honest.agent.stop().await;
+    honest.stop().await;
     for evil in evil {
         evil.abort();
     }
@@ -139,9 +139,9 @@ fn operator(cluster: &Cluster) -> (Arc<AtomicBool>, JoinHandle<Duration>) {
 
 /// A registered worker whose agent was replaced: it answers with more than anybody reads.
 async fn rogue(cluster: &Cluster, name: &str) -> JoinHandle<()> {
-    let worker = cluster.worker(name, 0, 0).await;
-    let address = worker.agent.address;
-    worker.agent.stop().await;
+    let worker = cluster.worker(name, &[], 0).await;
+    let address = worker.address;
+    worker.stop().await;
     let state = StateFolder::new(&cluster.folder.path().join(name).join("state"));
     let authority = cluster.folder.path().join("gate/ca.pem");
     let credentials = Credentials {

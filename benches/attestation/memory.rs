@@ -1,9 +1,10 @@
 //! The memory of a gate while a thousand workers with 110 pods each are attested, over mutual TLS.
 
 use hyper::Method;
+use locus_attestation::verifier::Pod;
 use serde_json::Value;
 
-use super::cluster::Cluster;
+use super::cluster::{Cluster, pod};
 use super::{Limit, Report};
 
 const WORKERS: usize = 1000;
@@ -19,13 +20,14 @@ pub(crate) fn run(report: &mut Report) {
 }
 
 async fn measure(report: &mut Report) {
-    let cluster = Cluster::begin(FILES).await;
+    let name = |number: usize| format!("worker-{number}");
+    let pods: Vec<Pod> = (0..WORKERS)
+        .flat_map(|worker| (0..PODS).map(move |number| pod(&name(worker), number)))
+        .collect();
+    let cluster = Cluster::begin(FILES, &pods).await;
     let mut workers = Vec::new();
-    for number in 0..WORKERS {
-        let name = format!("worker-{number}");
-        let worker = cluster.worker(&name, PODS, FILES).await;
-        cluster.declare(&worker.pods);
-        workers.push(worker);
+    for (number, pods) in pods.chunks(PODS).enumerate() {
+        workers.push(cluster.worker(&name(number), pods, FILES).await);
     }
     // From the first entry on, and once more with what is known.
     for _ in 0..2 {
