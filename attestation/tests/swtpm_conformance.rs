@@ -12,12 +12,16 @@
 #[path = "../src/bin/locus_gate/demo/swtpm.rs"]
 mod swtpm;
 
+use getrandom::SysRng;
+use getrandom::rand_core::UnwrapErr;
 use locus_attestation::digest::HashAlg;
 use locus_attestation::tpm::conformance::check;
 use locus_attestation::tpm::device::quote;
 use locus_attestation::tpm::esapi::EsapiTpm;
 use locus_attestation::tpm::recorded::{RecordedTpm, Recorder};
-use locus_attestation::tpm::{AkKind, EkKind, PcrSelection, Tpm, TpmError, verify_quote};
+use locus_attestation::tpm::{
+    AkKind, EkKind, PcrSelection, Public, Tpm, TpmError, make_credential, verify_quote,
+};
 use swtpm::{Manufacturer, SoftwareTpm};
 
 /// Without swtpm these tests fail, and say what to install.
@@ -134,5 +138,40 @@ fn killed_agents_do_not_fill_the_tpm() {
         quote(&mut tpm, &ak, &[1; 32], &selection).unwrap();
         // Killed: its destructor never runs, and the key stays loaded.
         std::mem::forget(tpm);
+    }
+}
+
+/// Every kind of endorsement key, certified or not: it is what its template says, and opens what was made for it, also
+/// with an attestation key below another one.
+#[test]
+fn endorsement_keys_of_every_kind_open_credentials() {
+    let folder = tempfile::tempdir().unwrap();
+    let software = software_tpm(&folder);
+    let mut tpm = open(&software);
+    let stranger = tpm.create_ak(EkKind::Rsa2048, AkKind::EccP256).unwrap();
+    for kind in EkKind::ALL {
+        let public = tpm.endorsement_public(kind).unwrap();
+        let public = Public::parse(&public).unwrap();
+        for other in EkKind::ALL {
+            assert_eq!(
+                other.describes(&public),
+                other == kind,
+                "{other:?} {kind:?}"
+            );
+        }
+        let own = tpm.create_ak(kind, AkKind::EccP256).unwrap();
+        for ak in [&own, &stranger] {
+            let name = ak.public_area().unwrap().name();
+            let secret = [0x5e; 32];
+            let random = &mut UnwrapErr(SysRng);
+            let credential = make_credential(&public, &name, &secret, random).unwrap();
+            let opened = tpm.activate_credential(ak, kind, &credential).unwrap();
+            assert_eq!(*opened, secret, "{kind:?}");
+            let wrong = make_credential(&public, b"other", &secret, random).unwrap();
+            assert!(
+                tpm.activate_credential(ak, kind, &wrong).is_err(),
+                "{kind:?}"
+            );
+        }
     }
 }

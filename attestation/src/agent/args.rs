@@ -8,6 +8,7 @@ use clap::Args;
 use tokio::task::JoinSet;
 
 use super::AgentError;
+use super::ek_certificates::{EkCertificates, WithCertificates};
 use super::event_log::EventLogFile;
 use super::log::LogFile;
 use super::privileges;
@@ -73,6 +74,10 @@ pub struct AgentArgs {
     /// The endorsement key to use [default: the first with a certificate].
     #[arg(long, value_name = "KIND", value_parser = parse_ek)]
     pub ek: Option<EkKind>,
+    /// A folder with certificates of the TPM's endorsement keys (PEM or DER), for a TPM that stores none, and of the
+    /// authorities between them and the manufacturer's root.
+    #[arg(long, value_name = "FOLDER")]
+    pub ek_certificates: Option<PathBuf>,
     /// How many requests each peer may make per second.
     #[arg(long, value_name = "NUMBER", default_value_t = 50)]
     pub rate: u32,
@@ -113,7 +118,11 @@ impl AgentArgs {
         let installed = Credentials::read(&self.credentials, "agent")?;
         let log = LogFile::open(&self.log, self.log_hash)?;
         let event_log = EventLogFile::open(&self.event_log);
-        let tpm = open(&self.tpm)?;
+        let mut tpm = open(&self.tpm)?;
+        if let Some(folder) = &self.ek_certificates {
+            let files = EkCertificates::read(folder)?;
+            tpm = Box::new(WithCertificates::new(tpm, files));
+        }
         let listen = match (self.listen, self.push.is_empty()) {
             (None, true) => Some(SocketAddr::from(([0, 0, 0, 0], 31000))),
             (listen, _) => listen,

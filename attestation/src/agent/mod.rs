@@ -5,6 +5,7 @@
 //! rotation of its certificate, for the worker handler again.
 
 pub mod args;
+pub mod ek_certificates;
 pub mod event_log;
 pub mod log;
 pub mod paths;

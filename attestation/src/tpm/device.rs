@@ -142,6 +142,11 @@ pub trait Tpm: Send {
     /// The endorsement key of a kind, with certificate and chain.
     fn endorsement(&mut self, kind: EkKind) -> Result<Endorsement, TpmError>;
 
+    /// The public area of the endorsement key of a kind, whether or not it has a certificate.
+    fn endorsement_public(&mut self, kind: EkKind) -> Result<Vec<u8>, TpmError> {
+        Ok(self.endorsement(kind)?.public)
+    }
+
     /// Makes an attestation key below an endorsement key.
     fn create_ak(&mut self, parent: EkKind, kind: AkKind) -> Result<AkBlob, TpmError>;
 

@@ -133,7 +133,7 @@ impl EmulatedTpm {
         }
     }
 
-    fn endorsement_public(&self) -> Result<Public, TpmError> {
+    fn public_endorsement(&self) -> Result<Public, TpmError> {
         Ok(Public {
             name_alg: HashAlg::Sha256,
             attributes: Attributes(
@@ -221,7 +221,7 @@ impl Tpm for EmulatedTpm {
         only_p256(kind)?;
         Ok(Endorsement {
             kind,
-            public: self.endorsement_public()?.to_bytes(),
+            public: self.public_endorsement()?.to_bytes(),
             certificate: self
                 .certificate
                 .clone()
@@ -285,7 +285,7 @@ impl Tpm for EmulatedTpm {
         let peer = p256::PublicKey::from_sec1_bytes(&[&[4], ex, ey].concat())
             .map_err(|_| TpmError::Credential)?;
         let z = p256::ecdh::diffie_hellman(self.endorsement.to_nonzero_scalar(), peer.as_affine());
-        let PublicKey::Ecc { x, .. } = self.endorsement_public()?.key else {
+        let PublicKey::Ecc { x, .. } = self.public_endorsement()?.key else {
             return Err(TpmError::Credential);
         };
         let seed = Zeroizing::new(kdfe(
@@ -311,7 +311,7 @@ impl Tpm for EmulatedTpm {
         let digest = values
             .digest(selection, HashAlg::Sha256)
             .ok_or_else(|| TpmError::Unsupported("the selected bank".to_owned()))?;
-        let parent = self.endorsement_public()?.endorsement_qualified_name();
+        let parent = self.public_endorsement()?.endorsement_qualified_name();
         let attest = QuoteAttest {
             qualified_signer: public.qualified_name(&parent),
             extra_data: qualifying.to_vec(),

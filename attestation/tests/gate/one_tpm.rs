@@ -2,6 +2,7 @@
 
 use crate::world::{Machine, OS, WorkerBox, World};
 use hyper::{Method, StatusCode};
+use locus_attestation::agent::ek_certificates::{EkCertificates, WithCertificates};
 use locus_attestation::agent::event_log::EventLogFile;
 use locus_attestation::agent::log::LogFile;
 use locus_attestation::agent::rate::Rate;
@@ -40,10 +41,16 @@ impl Tpm for Twisted {
         })
     }
     fn endorsement(&mut self, kind: EkKind) -> Result<Endorsement, TpmError> {
+        if !self.shown.contains(&kind) {
+            return Err(TpmError::NoCertificate(kind));
+        }
         let instead = self.instead.iter().find(|other| other.kind == kind);
         instead
             .cloned()
             .map_or_else(|| self.inner.endorsement(kind), Ok)
+    }
+    fn endorsement_public(&mut self, kind: EkKind) -> Result<Vec<u8>, TpmError> {
+        self.inner.endorsement_public(kind)
     }
     fn create_ak(&mut self, parent: EkKind, kind: AkKind) -> Result<AkBlob, TpmError> {
         self.inner.create_ak(parent, kind)
@@ -386,4 +393,56 @@ async fn denied_keys_come_in_by_no_way() {
     .await;
     let (status, answer) = world.register(&worker).await;
     assert_eq!(status, StatusCode::OK, "{answer}");
+}
+
+/// A TPM that stores no certificates: they come from files, and are found by their keys.
+#[tokio::test(flavor = "multi_thread")]
+async fn certificates_come_from_files_where_the_tpm_has_none() {
+    let world = World::new().await;
+    let (mut one, mut other) = (world.worker("one").await, world.worker("other").await);
+    for worker in [&mut one, &mut other] {
+        worker.agent.take().unwrap().stop().await;
+    }
+    let folder = world.folder.path().join("certificates");
+    std::fs::create_dir_all(&folder).unwrap();
+    let bare = || -> Box<dyn Tpm> { hiding(&one.machine, &[]) };
+    let read = || EkCertificates::read(&folder).unwrap();
+    // None, or those of another machine, are as good as none.
+    let foreign = other.machine.open().endorsement(RSA).unwrap();
+    std::fs::write(folder.join("foreign.der"), &foreign.certificate).unwrap();
+    let mut tpm = WithCertificates::new(bare(), read());
+    assert_eq!(tpm.properties().unwrap().endorsement_kinds, []);
+    assert_eq!(tpm.endorsement(RSA), Err(TpmError::NoCertificate(RSA)));
+    drop(tpm);
+    // One in DER, one in PEM together with its authority.
+    let (rsa, ecc) = {
+        let mut tpm = one.machine.open();
+        (tpm.endorsement(RSA).unwrap(), tpm.endorsement(ECC).unwrap())
+    };
+    std::fs::write(folder.join("rsa.crt"), &rsa.certificate).unwrap();
+    let pem = x509_cert::der::pem::encode_string(
+        "CERTIFICATE",
+        x509_cert::der::pem::LineEnding::LF,
+        &ecc.certificate,
+    );
+    let (_, authority) = world.factory.roots().pop().unwrap();
+    std::fs::write(
+        folder.join("ecc.pem"),
+        format!("{}{authority}", pem.unwrap()),
+    )
+    .unwrap();
+    let tpm = Box::new(WithCertificates::new(bare(), read()));
+    let running = agent(&world, "worker-1", &one, tpm, ECC).await;
+    assert_eq!(
+        register(&world, "worker-1", &running).await,
+        (StatusCode::OK, String::new())
+    );
+    let path = "/v1/workers/worker-1";
+    let (_, record) = world.operate(Method::GET, path, Value::Null).await;
+    assert_eq!(record["ek_others"][0]["kind"], "rsa2048", "{record}");
+    running.stop().await;
+    // What is not a certificate is said, with its name.
+    std::fs::write(folder.join("notes.txt"), "hello").unwrap();
+    let error = EkCertificates::read(&folder).unwrap_err().to_string();
+    assert!(error.contains("notes.txt"), "{error}");
 }

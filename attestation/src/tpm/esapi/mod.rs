@@ -274,18 +274,20 @@ impl Tpm for EsapiTpm {
                 chain.extend(self.read_nv(index)?);
             }
         }
-        let public = self
-            .with_endorsement(kind, |context, handle| {
-                let (public, _, _) = context.read_public(handle)?;
-                public.marshall()
-            })
-            .map_err(failed)?;
         Ok(Endorsement {
             kind,
-            public,
+            public: self.endorsement_public(kind)?,
             certificate,
             chain: certificates(&chain),
         })
+    }
+
+    fn endorsement_public(&mut self, kind: EkKind) -> Result<Vec<u8>, TpmError> {
+        self.with_endorsement(kind, |context, handle| {
+            let (public, _, _) = context.read_public(handle)?;
+            public.marshall()
+        })
+        .map_err(failed)
     }
 
     fn create_ak(&mut self, parent: EkKind, kind: AkKind) -> Result<AkBlob, TpmError> {

@@ -35,6 +35,9 @@ impl Tpm for Moody {
     fn endorsement(&mut self, kind: EkKind) -> Result<Endorsement, TpmError> {
         self.ask()?.endorsement(kind)
     }
+    fn endorsement_public(&mut self, kind: EkKind) -> Result<Vec<u8>, TpmError> {
+        self.ask()?.endorsement_public(kind)
+    }
     fn create_ak(&mut self, parent: EkKind, kind: AkKind) -> Result<AkBlob, TpmError> {
         self.ask()?.create_ak(parent, kind)
     }
