@@ -8,6 +8,8 @@ pub const CHALLENGE: &str = "/v1/agent/registration/challenge";
 pub const ACKNOWLEDGE: &str = "/v1/agent/registration/acknowledge";
 /// The path for a new certificate.
 pub const CERTIFICATE: &str = "/v1/agent/certificate";
+/// The path for the keys that follow the verifier's.
+pub const SUCCESSION: &str = "/v1/agent/succession";
 /// The path for evidence.
 pub const EVIDENCE: &str = "/v1/agent/evidence";
 /// The path for the description of all of these.

@@ -12,9 +12,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::paths::{ACKNOWLEDGE, CERTIFICATE, CHALLENGE, EVIDENCE, IDENTITY};
+use super::paths::{ACKNOWLEDGE, CERTIFICATE, CHALLENGE, EVIDENCE, IDENTITY, SUCCESSION};
 use super::service::{Agent, Refusal};
 use crate::net::{Client, Peer};
+use crate::protocol::Succession;
 
 /// How many seconds the gate waits for something to do.
 const WAIT: u64 = 25;
@@ -128,6 +129,11 @@ fn perform(agent: &Agent, peer: &Peer, path: &str, body: Value) -> Result<Vec<u8
             let NewCertificate { certificate } = read(body)?;
             agent.rotate(peer, certificate)?;
             tracing::info!("the certificate was rotated");
+            Ok(Vec::new())
+        }
+        SUCCESSION => {
+            let successions: Vec<Succession> = read(body)?;
+            agent.succeed(peer, &successions)?;
             Ok(Vec::new())
         }
         EVIDENCE => agent.attest(peer, &read(body)?),

@@ -26,7 +26,7 @@ use crate::http::endpoint::{Endpoint, endpoint, router};
 use crate::http::openapi::{Body, json, openapi};
 use crate::net::tls::SharedServerConfig;
 use crate::net::{Limits, Peer, Role, serve_within};
-use crate::protocol::{Acknowledgement, Challenge, EvidenceRequest, Identity, Proof};
+use crate::protocol::{Acknowledgement, Challenge, EvidenceRequest, Identity, Proof, Succession};
 
 /// No request to an agent is longer.
 const MAX_REQUEST: usize = 64 * 1024;
@@ -37,7 +37,9 @@ const RENEW: Duration = Duration::from_secs(60);
 /// The media type of evidence: a collection of conceptual messages in CBOR.
 const EVIDENCE_TYPE: &str = "application/cmw+cbor";
 
-pub use super::paths::{ACKNOWLEDGE, CERTIFICATE, CHALLENGE, EVIDENCE, HEALTH, IDENTITY, OPENAPI};
+pub use super::paths::{
+    ACKNOWLEDGE, CERTIFICATE, CHALLENGE, EVIDENCE, HEALTH, IDENTITY, OPENAPI, SUCCESSION,
+};
 
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
@@ -120,6 +122,16 @@ async fn certificate(
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
+async fn succession(
+    State(shared): State<Shared>,
+    Extension(peer): Extension<Peer>,
+    body: Bytes,
+) -> Result<Response, Refusal> {
+    let successions: Vec<Succession> = parse(&body)?;
+    apart(move || shared.agent.succeed(&peer, &successions)).await?;
+    Ok(StatusCode::NO_CONTENT.into_response())
+}
+
 async fn evidence(
     State(shared): State<Shared>,
     Extension(peer): Extension<Peer>,
@@ -181,6 +193,7 @@ impl RunningAgent {
 fn endpoints() -> Vec<Endpoint<Shared>> {
     const HANDLER: &[Role] = &[Role::WorkerHandler];
     const VERIFIER: &[Role] = &[Role::Verifier];
+    const ASKING: &[Role] = &[Role::Verifier, Role::WorkerHandler];
     vec![
         endpoint!("GET" IDENTITY, HANDLER, "Who the worker is: keys, certificates, request for its own.",
             Body::None => json::<Identity>("the identity"), get(identity)),
@@ -190,6 +203,8 @@ fn endpoints() -> Vec<Endpoint<Shared>> {
             json::<Acknowledgement>("the acknowledgement") => Body::None, post(acknowledge)),
         endpoint!("POST" CERTIFICATE, HANDLER, "Takes a new certificate for the agent's key.",
             json::<NewCertificate>("certificate (PEM)") => Body::None, post(certificate)),
+        endpoint!("POST" SUCCESSION, ASKING, "Follows its verifier to another key, which the one that it knows signed.",
+            json::<Vec<Succession>>("which key follows which") => Body::None, post(succession)),
         endpoint!("POST" EVIDENCE, VERIFIER, "Evidence, for the verifier it was registered with alone.",
             json::<EvidenceRequest>("the request with its nonce")
                 => Body::Bytes(EVIDENCE_TYPE, "claims, quote and log"),

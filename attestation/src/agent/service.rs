@@ -16,7 +16,7 @@ use crate::net::pki::{agent_request, request_with};
 use crate::net::tls::Credentials;
 use crate::net::{Peer, Role};
 use crate::protocol::enrolment::{Enrolment, EnrolmentError};
-use crate::protocol::{Acknowledgement, Challenge, EvidenceRequest, Identity, Proof};
+use crate::protocol::{Acknowledgement, Challenge, EvidenceRequest, Identity, Proof, Succession};
 use crate::tpm::device::quote;
 use crate::tpm::pcr::RESETTABLE;
 use crate::tpm::{AkKind, EkKind, Endorsement, Properties, Quote, Tpm, TpmError};
@@ -277,6 +277,29 @@ impl Agent {
                 .rotate(certificate)
                 .ok_or(Refusal::NotRegistered)?;
             Ok(self.state.store_registered(&registered)?)
+        })
+    }
+
+    /// Follows its verifier to another key, which the one that it knows must have signed. Whoever brings that proves
+    /// nothing by it.
+    pub fn succeed(&self, peer: &Peer, successions: &[Succession]) -> Result<(), Refusal> {
+        self.with(|inner, now| {
+            let role = match peer.has_any(&[Role::Verifier]) {
+                true => Role::Verifier,
+                false => Role::WorkerHandler,
+            };
+            Self::admit(inner, peer, role, now)?;
+            let before = inner.enrolment.registered().cloned();
+            let registered = inner.enrolment.succeed(successions);
+            let registered = registered.ok_or(Refusal::NotRegistered)?;
+            if before.as_ref() != Some(&registered) {
+                tracing::info!(
+                    key = registered.verifier_key,
+                    "the verifier has another key"
+                );
+                self.state.store_registered(&registered)?;
+            }
+            Ok(())
         })
     }
 

@@ -10,12 +10,14 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::mailbox::{Mailbox, PUSH, success};
-use crate::agent::paths::{ACKNOWLEDGE, CERTIFICATE, CHALLENGE, EVIDENCE, IDENTITY};
+use crate::agent::paths::{ACKNOWLEDGE, CERTIFICATE, CHALLENGE, EVIDENCE, IDENTITY, SUCCESSION};
 use crate::net::{Client, ClientError, Intake, Taken};
 use crate::protocol::attestation::EVIDENCE_MILLIS;
 use crate::protocol::port::{AgentPlace, Agents, Fault, FaultKind};
 use crate::protocol::registration::STEP_MILLIS;
-use crate::protocol::{Acknowledgement, Challenge, EvidenceRequest, Identity, Proof, Received};
+use crate::protocol::{
+    Acknowledgement, Challenge, EvidenceRequest, Identity, Proof, Received, Succession,
+};
 
 /// How often a busy agent is asked again.
 const BUSY_ATTEMPTS: u32 = 4;
@@ -35,6 +37,8 @@ pub struct GateAgents {
     pub tls: Arc<ClientConfig>,
     /// Where tasks wait for those that do not.
     pub mailbox: Mailbox,
+    /// Which keys the verifier had, for agents that know an earlier one.
+    pub successions: Arc<[Succession]>,
     /// Where long evidence waits for room.
     pub intake: Intake,
 }
@@ -143,6 +147,21 @@ impl GateAgents {
     }
 }
 
+impl GateAgents {
+    /// Tells an agent which key follows the one that it knows; true if it listened.
+    async fn succeed(&self, agent: AgentPlace<'_>, bound_to: Option<&[u8]>) -> bool {
+        if self.successions.is_empty() {
+            return false;
+        }
+        let known = self.successions.to_vec();
+        let question = Question {
+            bound_to,
+            ..Question::small(SUCCESSION, &known)
+        };
+        self.ask(agent, question).await.is_ok()
+    }
+}
+
 fn read<T: DeserializeOwned>(answer: &[u8]) -> Result<T, Fault> {
     serde_json::from_slice(answer)
         .map_err(|error| Fault::new(FaultKind::Refused, format!("the agent's answer: {error}")))
@@ -167,6 +186,8 @@ impl Agents for GateAgents {
         agent: AgentPlace<'_>,
         acknowledgement: &Acknowledgement,
     ) -> Result<(), Fault> {
+        // One that was registered before may know an earlier verifier; another one does not listen.
+        self.succeed(agent, None).await;
         let question = Question::small(ACKNOWLEDGE, acknowledgement);
         self.ask(agent, question).await.map(|_| ())
     }
@@ -180,7 +201,7 @@ impl Agents for GateAgents {
         most: u64,
     ) -> Result<Received, Fault> {
         let repeated = async {
-            let (mut attempt, mut wait) = (1, BUSY_WAIT);
+            let (mut attempt, mut wait, mut told) = (1, BUSY_WAIT, false);
             loop {
                 let question = Question {
                     bound_to: Some(attestation_key),
@@ -195,6 +216,13 @@ impl Agents for GateAgents {
                         tokio::time::sleep(wait).await;
                         wait = wait.saturating_mul(2);
                         attempt += 1;
+                    }
+                    // It may know the key that the verifier had before.
+                    Err(fault) if fault.kind == FaultKind::Refused && !told => {
+                        told = true;
+                        if !self.succeed(agent, Some(attestation_key)).await {
+                            return Err(fault);
+                        }
                     }
                     other => return other,
                 }

@@ -9,6 +9,7 @@ use clap::{Args, Subcommand};
 
 use super::GateError;
 use super::keep::KeepArgs;
+use super::rotation::rotate_key;
 use super::serve::{COMPONENTS, GateConfig, ROTATION, credentials_name, start};
 use crate::clock::{Clock, SystemClock};
 use crate::logs::LogFormat;
@@ -26,6 +27,8 @@ pub enum GateCommand {
     Enrol(EnrolArgs),
     /// Renew the components' certificates, which run out after 90 days; their keys stay.
     Renew(InitArgs),
+    /// Give the verifier a new key; agents follow it by themselves, as the old key signs what follows it.
+    RotateKey(FolderArgs),
     /// Run the gate, or some of its components.
     Serve(Box<ServeArgs>),
 }
@@ -39,6 +42,14 @@ pub struct InitArgs {
     /// A host name or an address by which the gate is reached, for its certificates; may be given more than once.
     #[arg(long = "name", value_name = "NAME")]
     names: Vec<String>,
+}
+
+/// Which installation.
+#[derive(Args, Clone, Debug)]
+pub struct FolderArgs {
+    /// The installation's folder.
+    #[arg(value_name = "FOLDER")]
+    folder: PathBuf,
 }
 
 /// Whom to issue a certificate to.
@@ -115,6 +126,14 @@ impl GateCommand {
                 eprintln!("renewed the certificates in `{}`", args.folder.display());
                 Ok(())
             }
+            GateCommand::RotateKey(args) => {
+                rotate_key(&args.folder, &SystemClock)?;
+                eprintln!(
+                    "the verifier of `{}` has a new key; start the gate again",
+                    args.folder.display()
+                );
+                Ok(())
+            }
             GateCommand::Serve(args) => args.run(),
         }
     }
@@ -183,7 +202,10 @@ pub fn enrol(
     clock: &dyn Clock,
 ) -> Result<(), GateError> {
     folder(out)?;
-    let authority = Authority::open(installation)?;
+    let authority = match role {
+        Role::Agent => Authority::open_for_agents(installation)?,
+        _ => Authority::open(installation)?,
+    };
     let issued = authority.issue(name, &[role], clock.now())?;
     Credentials::new(authority.certificate(), issued).write(out, role.name())?;
     Ok(())

@@ -15,6 +15,7 @@ pub mod pods;
 mod ports;
 pub mod registrar;
 mod result;
+pub mod rotation;
 pub mod routes;
 pub mod schedule;
 pub mod serve;
@@ -80,6 +81,9 @@ pub enum GateError {
         /// Which process that is, if it can be told.
         process: Option<u32>,
     },
+    /// The keys that the verifier had.
+    #[error("`verifier-succession.json` cannot be used: {0}")]
+    Succession(String),
     /// A role that nobody can run as.
     #[error("the {0} is not a component of the gate")]
     NotAComponent(&'static str),

@@ -141,7 +141,8 @@ pub(super) fn result_of(
 impl Verifier {
     /// The public keys by which its results are verified.
     pub fn keys(&self) -> JwkSet {
-        JwkSet::of([&self.parts().key.public()])
+        let current = self.parts().key.public();
+        JwkSet::of(std::iter::once(&current).chain(&self.parts().retired))
     }
 
     /// The status of a pod with its last result for whoever asks.

@@ -22,6 +22,7 @@ use super::metrics::Metrics;
 use super::openapi::openapi;
 use super::pods::PodHandler;
 use super::registrar::LocalRegistrar;
+use super::rotation::{retired, successions};
 use super::routes::{self, Gate};
 use super::schedule::{attest_forever, expire_forever, rotate_forever, settle_forever};
 use super::verify::{Verifier, VerifierParts};
@@ -166,6 +167,7 @@ pub async fn start(
     let has = |role| config.roles.contains(&role);
     let folder = &config.folder;
     let own = OwnCredentials::read(folder, &config.roles)?;
+    let successions = successions(folder)?;
     let locks = Locks::take(folder, &config.roles)?;
     let metrics = Arc::new(Metrics::default());
     let mailbox = Mailbox::default();
@@ -206,9 +208,11 @@ pub async fn start(
                 tls: own.client(Role::Verifier)?,
                 mailbox: mailbox.clone(),
                 intake: intake.clone(),
+                successions: successions.clone(),
             },
             agents_key: key_digest(&public_key_of(&credentials.key)?),
             key: TokenKey::from_pem(&credentials.key)?,
+            retired: retired(&successions),
             policy: Arc::new(config.policy.clone()),
             lifetime: config.lifetime,
             clock: clock.clone(),
@@ -233,11 +237,12 @@ pub async fn start(
             registrar: registrar(Role::WorkerHandler)?,
             references: references(Role::WorkerHandler)?,
             verifier: verifier_access(Role::WorkerHandler)?,
-            authority: Authority::open(folder)?,
+            authority: Authority::open_for_agents(folder)?,
             agents: GateAgents {
                 tls: own.client(Role::WorkerHandler)?,
                 mailbox: mailbox.clone(),
                 intake: intake.clone(),
+                successions: successions.clone(),
             },
             policy: config.policy.clone(),
             clock: clock.clone(),

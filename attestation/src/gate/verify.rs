@@ -35,6 +35,8 @@ pub struct VerifierParts {
     pub agents_key: String,
     /// The key that signs results.
     pub key: TokenKey,
+    /// The keys that it had, whose results may still count.
+    pub retired: Vec<p256::ecdsa::VerifyingKey>,
     /// What it insists on.
     pub policy: Arc<PolicySet>,
     /// For how many seconds a result counts.

@@ -9,8 +9,11 @@ use x509_cert::der::{Decode, Encode};
 use x509_cert::ext::pkix::SubjectAltName;
 use x509_cert::ext::pkix::name::GeneralName;
 
+use super::pki::AGENTS_AUTHORITY;
 use crate::digest::{HashAlg, decode_hex, encode_hex};
 
+/// The attribute `commonName` (X.520).
+const COMMON_NAME: &str = "2.5.4.3";
 const ROLE: &str = "urn:locus:role:";
 const ATTESTATION_KEY: &str = "urn:locus:ak:";
 const WORKER: &str = "urn:uuid:";
@@ -151,6 +154,14 @@ impl Peer {
                 }
                 _ => {}
             }
+        }
+        // Whatever the authority for agents says, it speaks of agents.
+        let issuer = body.issuer().iter();
+        let of_agents = issuer
+            .filter(|part| part.oid.to_string() == COMMON_NAME)
+            .any(|part| part.value.value() == AGENTS_AUTHORITY.as_bytes());
+        if of_agents {
+            peer.roles.retain(|role| *role == Role::Agent);
         }
         Some(peer)
     }

@@ -8,14 +8,14 @@ use std::path::{Path, PathBuf};
 
 use rcgen::string::Ia5String;
 use rcgen::{
-    BasicConstraints, CertificateParams, CertificateSigningRequestParams, DistinguishedName,
-    DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair, KeyUsagePurpose, PublicKeyData,
-    SanType, SerialNumber,
+    BasicConstraints, CertificateParams, CertificateSigningRequestParams, CidrSubnet,
+    DistinguishedName, DnType, ExtendedKeyUsagePurpose, GeneralSubtree, IsCa, Issuer, KeyPair,
+    KeyUsagePurpose, NameConstraints, PublicKeyData, SanType, SerialNumber,
 };
 use rustls::pki_types::CertificateSigningRequestDer;
 use time::OffsetDateTime;
 use uuid::Uuid;
-use x509_cert::der::{DecodePem as _, Encode as _};
+use x509_cert::der::DecodePem as _;
 use x509_cert::ext::pkix::SubjectAltName;
 use x509_cert::ext::pkix::name::GeneralName;
 use zeroize::Zeroizing;
@@ -64,10 +64,13 @@ pub struct Issued {
     pub key: Zeroizing<String>,
 }
 
-/// The authority of one installation.
+/// The authority of one installation, or the one below it that is for agents.
 pub struct Authority {
     issuer: Issuer<'static, KeyPair>,
+    /// The installation's certificate.
     certificate: String,
+    /// What stands between that and what is issued.
+    chain: String,
 }
 
 fn date(now: Timestamp, seconds: i64) -> OffsetDateTime {
@@ -152,14 +155,22 @@ fn leaf(common: &str, days: i64, now: Timestamp) -> CertificateParams {
     params
 }
 
+/// The name of the authority for agents, by which what it issues is known.
+pub(super) const AGENTS_AUTHORITY: &str = "Locus authority for agents";
+
+fn make_authority(params: &mut CertificateParams, below: u8) {
+    params.is_ca = IsCa::Ca(BasicConstraints::Constrained(below));
+    params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
+    params.extended_key_usages = Vec::new();
+}
+
 impl Authority {
     /// Makes a new authority.
     pub fn generate(now: Timestamp) -> Result<(Self, Zeroizing<String>), PkiError> {
         let key = KeyPair::generate()?;
         let mut params = leaf("Locus installation authority", AUTHORITY_DAYS, now);
-        params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
-        params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
-        params.extended_key_usages = Vec::new();
+        // Below it there is the authority for agents, and nothing else.
+        make_authority(&mut params, 1);
         let certificate = params.self_signed(&key)?.pem();
         let secret = Zeroizing::new(key.serialize_pem());
         let issuer = Issuer::from_ca_cert_pem(&certificate, key)?;
@@ -167,6 +178,7 @@ impl Authority {
             Authority {
                 issuer,
                 certificate,
+                chain: String::new(),
             },
             secret,
         ))
@@ -181,7 +193,50 @@ impl Authority {
         let (authority, key) = Authority::generate(now)?;
         write_secret(&key_path, &key)?;
         write_file(&path, &authority.certificate)?;
+        let (certificate, key) = authority.delegate(now)?;
+        write_secret(&folder.join("agents-ca.key"), &key)?;
+        write_file(&folder.join("agents-ca.pem"), &certificate)?;
         Ok(authority)
+    }
+
+    /// Makes an authority for the certificates of agents alone. It cannot speak for a component: the names of those are
+    /// excluded, and so are authorities below it; and [whoever it certifies](super::Peer) is an agent, whatever else
+    /// the certificate says.
+    fn delegate(&self, now: Timestamp) -> Result<(String, Zeroizing<String>), PkiError> {
+        let key = KeyPair::generate()?;
+        let mut params = leaf(AGENTS_AUTHORITY, AUTHORITY_DAYS, now);
+        make_authority(&mut params, 0);
+        let components = Role::ALL.into_iter().filter(|role| role.is_component());
+        let names = components.map(Role::name).chain(["gate"]);
+        let everywhere = [
+            CidrSubnet::from_v4_prefix([0, 0, 0, 0], 0),
+            CidrSubnet::from_v6_prefix([0; 16], 0),
+        ];
+        let excluded = names.map(|name| GeneralSubtree::DnsName(name.to_owned()));
+        params.name_constraints = Some(NameConstraints {
+            permitted_subtrees: Vec::new(),
+            excluded_subtrees: excluded
+                .chain(everywhere.map(GeneralSubtree::IpAddress))
+                .collect(),
+        });
+        let certificate = params.signed_by(&key, &self.issuer)?.pem();
+        Ok((certificate, Zeroizing::new(key.serialize_pem())))
+    }
+
+    /// Opens the authority for agents in a folder; an installation that was made before there was one uses its own.
+    pub fn open_for_agents(folder: &Path) -> Result<Self, PkiError> {
+        let key_path = folder.join("agents-ca.key");
+        if !key_path.exists() {
+            return Authority::open(folder);
+        }
+        let key = Zeroizing::new(read_file(&key_path)?);
+        let chain = read_file(&folder.join("agents-ca.pem"))?;
+        let issuer = Issuer::from_ca_cert_pem(&chain, KeyPair::from_pem(&key)?)?;
+        Ok(Authority {
+            issuer,
+            certificate: read_file(&folder.join("ca.pem"))?,
+            chain,
+        })
     }
 
     /// Opens the authority in a folder.
@@ -192,10 +247,11 @@ impl Authority {
         Ok(Authority {
             issuer,
             certificate,
+            chain: String::new(),
         })
     }
 
-    /// The authority's own certificate, in PEM.
+    /// The installation's certificate, in PEM.
     pub fn certificate(&self) -> &str {
         &self.certificate
     }
@@ -246,7 +302,7 @@ impl Authority {
                 params.subject_alt_names.push(other);
             }
         }
-        let certificate = params.signed_by(&key, &self.issuer)?.pem();
+        let certificate = params.signed_by(&key, &self.issuer)?.pem() + &self.chain;
         Ok(Issued {
             certificate,
             key: Zeroizing::new(key.serialize_pem()),
@@ -291,7 +347,7 @@ impl Authority {
             uri(worker_uri(worker))?,
             uri(attestation_key_uri(ak_name))?,
         ];
-        Ok(params.signed_by(&request.public_key, &self.issuer)?.pem())
+        Ok(params.signed_by(&request.public_key, &self.issuer)?.pem() + &self.chain)
     }
 }
 
@@ -317,14 +373,6 @@ fn request_for(name: &str, key: &KeyPair) -> Result<Vec<u8>, PkiError> {
 /// The public key (`SubjectPublicKeyInfo`, DER) of a private key in PEM.
 pub fn public_key_of(key: &str) -> Result<Vec<u8>, PkiError> {
     Ok(KeyPair::from_pem(key)?.subject_public_key_info())
-}
-
-/// The public key (`SubjectPublicKeyInfo`, DER) in a certificate in PEM.
-pub fn public_key_in(certificate: &str) -> Result<Vec<u8>, PkiError> {
-    let certificate =
-        x509_cert::Certificate::from_pem(certificate).map_err(|_| PkiError::Request)?;
-    let key = certificate.tbs_certificate().subject_public_key_info();
-    key.to_der().map_err(|_| PkiError::Request)
 }
 
 /// The digest of the public key in a certificate request (DER).
@@ -422,6 +470,73 @@ mod tests {
         assert_eq!(peer.attestation_key, Some(vec![0, 11, 5]));
         let broken = authority.issue_agent(b"x", "worker-1", worker, &[], now);
         assert!(matches!(broken, Err(PkiError::Request)));
+    }
+
+    /// What an attacker makes with the key of the authority for agents.
+    #[test]
+    fn the_authority_for_agents_makes_agents_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let now = SystemClock.now();
+        Authority::create(folder.path(), now).unwrap();
+        let agents = Authority::open_for_agents(folder.path()).unwrap();
+        let chain = |pem: &str| -> Vec<CertificateDer<'static>> {
+            CertificateDer::pem_slice_iter(pem.as_bytes())
+                .collect::<Result<_, _>>()
+                .unwrap()
+        };
+        let root = chain(agents.certificate()).remove(0);
+        let mut roots = rustls::RootCertStore::empty();
+        roots.add(root).unwrap();
+        let provider = std::sync::Arc::new(rustls::crypto::ring::default_provider());
+        let clients = rustls::server::WebPkiClientVerifier::builder_with_provider(
+            std::sync::Arc::new(roots),
+            provider,
+        )
+        .build()
+        .unwrap();
+        let verified = |pem: &str| {
+            let certificates = chain(pem);
+            let (leaf, rest) = certificates.split_first().unwrap();
+            let time = rustls::pki_types::UnixTime::now();
+            clients.verify_client_cert(leaf, rest, time).is_ok()
+        };
+        let issued = agents.issue("worker-1", &[Role::Agent], now).unwrap();
+        assert!(verified(&issued.certificate));
+        assert!(peer(&issued.certificate).has_any(&[Role::Agent]));
+        let greedy = [Role::Agent, Role::Operator, Role::Verifier];
+        let params = agents.component("worker-1", &greedy, now).unwrap();
+        let key = KeyPair::generate().unwrap();
+        let pem = params.signed_by(&key, &agents.issuer).unwrap().pem();
+        let roles: Vec<Role> = peer(&pem).roles.into_iter().collect();
+        assert_eq!(roles, [Role::Agent], "an operator is not made by it");
+        assert!(
+            !verified(&(pem + &agents.chain)),
+            "it has the verifier's name"
+        );
+        for name in ["gate", "verifier", "registrar", "a.verifier"] {
+            let mut params = leaf(name, 1, now);
+            params.subject_alt_names = vec![dns(name).unwrap(), uri(Role::Agent.uri()).unwrap()];
+            let pem = params.signed_by(&key, &agents.issuer).unwrap().pem();
+            assert!(!verified(&(pem + &agents.chain)), "{name}");
+        }
+        let mut params = leaf("x", 1, now);
+        params.subject_alt_names = vec![SanType::IpAddress([127, 0, 0, 1].into())];
+        let pem = params.signed_by(&key, &agents.issuer).unwrap().pem();
+        assert!(
+            !verified(&(pem + &agents.chain)),
+            "no address is an agent's"
+        );
+        // An authority below it is none.
+        let mut params = leaf("below", 1, now);
+        make_authority(&mut params, 0);
+        let below = params.signed_by(&key, &agents.issuer).unwrap().pem();
+        let issuer = Issuer::from_ca_cert_pem(&below, &key).unwrap();
+        let mut params = leaf("worker-2", 1, now);
+        params.subject_alt_names =
+            vec![dns("worker-2").unwrap(), uri(Role::Operator.uri()).unwrap()];
+        let other = KeyPair::generate().unwrap();
+        let pem = params.signed_by(&other, &issuer).unwrap().pem();
+        assert!(!verified(&(pem + &below + &agents.chain)));
     }
 
     #[test]

@@ -11,6 +11,7 @@ use zeroize::Zeroizing;
 use super::message::{
     Acknowledgement, Challenge, Identity, NONCE_SIZE, Proof, Transcript, same_mac, whole_secret,
 };
+use super::succession::{Succession, follow};
 use crate::clock::Timestamp;
 use crate::digest::HashAlg;
 use crate::tpm::device::quote;
@@ -47,7 +48,7 @@ pub enum EnrolmentError {
     #[error("the acknowledgement does not come from whoever made the challenge")]
     NotFromChallenger,
     /// Another verifier is known already.
-    #[error("another verifier is known already; it is replaced only by hand, on the worker")]
+    #[error("another verifier is known already, and does not say that this one follows it")]
     OtherVerifier,
 }
 
@@ -168,6 +169,13 @@ impl Enrolment {
         self.registered = Some(registered.clone());
         self.pending = None;
         Ok(registered)
+    }
+
+    /// Follows the known verifier to the key that it has now; none if no verifier is known.
+    pub fn succeed(&mut self, successions: &[Succession]) -> Option<Registered> {
+        let registered = self.registered.as_mut()?;
+        registered.verifier_key = follow(&registered.verifier_key, successions);
+        Some(registered.clone())
     }
 
     /// Replaces the certificate after a rotation.

@@ -23,6 +23,7 @@ mod record;
 pub mod registration;
 #[cfg(feature = "gate")]
 pub mod removal;
+pub mod succession;
 
 #[cfg(feature = "gate")]
 pub use attestation::{Attestation, AttestationError, BootError};
@@ -37,6 +38,7 @@ pub use record::{Admission, Outstanding, WorkerRecord};
 pub use registration::{Registration, RegistrationError};
 #[cfg(feature = "gate")]
 pub use removal::Removal;
+pub use succession::Succession;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -428,5 +428,5 @@ async fn keys_are_made_at_installation() {
             keys += 1;
         }
     }
-    assert_eq!(keys, 7);
+    assert_eq!(keys, 8);
 }

@@ -193,7 +193,7 @@ async fn every_endpoint_of_gate_and_agent_is_described() {
     let [gate, agent] = &*crate::schemas::DOCUMENTS;
     assert!(check_document(&world.operator(), gate).await >= 40);
     let client = everything(&worker.address(), "worker");
-    assert_eq!(check_document(&client, agent).await, 7);
+    assert_eq!(check_document(&client, agent).await, 8);
 }
 
 /// Whatever is wrong with a request, the answer is a problem in the same form.

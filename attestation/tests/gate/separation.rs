@@ -5,7 +5,9 @@ use std::sync::Arc;
 use crate::world::{World, ask};
 use hyper::{Method, StatusCode};
 use locus_attestation::clock::{Clock, SystemClock};
+use locus_attestation::evidence::{AttestationResult, EarExpectations, JwkSet};
 use locus_attestation::gate::args::{enrol, init_named, renew_named};
+use locus_attestation::gate::rotation::rotate_key;
 use locus_attestation::gate::{GateConfig, RunningGate, start};
 use locus_attestation::net::Role;
 use locus_attestation::net::tls::Credentials;
@@ -364,4 +366,103 @@ async fn certificates_have_the_names_that_were_chosen() {
         let made = init_named(&new, &[wrong.to_owned()], &SystemClock);
         assert!(made.is_err(), "`{wrong}`");
     }
+}
+
+/// The key of the installation's authority can be kept elsewhere: the gate registers workers and renews their
+/// certificates with one that makes agents and nothing else.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_gate_needs_no_key_that_makes_operators() {
+    let mut world = World::new().await;
+    // Certificates of operators are made with it, and there is one already.
+    let _ = world.operator();
+    let worker = world.worker("worker").await;
+    world.gate.take().unwrap().stop().await;
+    let folder = world.folder.path().join("gate");
+    std::fs::rename(folder.join("ca.key"), world.folder.path().join("ca.key")).unwrap();
+    world.start_gate().await;
+    let (status, answer) = world.register(&worker).await;
+    assert_eq!(status, StatusCode::OK, "{answer}");
+    let rotate = "/v1/registrations/worker/rotate";
+    let (status, answer) = world.operate(Method::POST, rotate, Value::Null).await;
+    assert_eq!(status, StatusCode::NO_CONTENT, "{answer}");
+    let path = "/v1/verifier/workers/worker/attest";
+    let (status, answer) = world.operate(Method::POST, path, Value::Null).await;
+    assert_eq!(status, StatusCode::OK, "{answer}");
+    // Agents are enrolled without it, too; operators are not.
+    let (agent, operator) = (world.folder.path().join("a"), world.folder.path().join("o"));
+    enrol(&folder, Role::Agent, "worker-2", &agent, &SystemClock).unwrap();
+    assert!(enrol(&folder, Role::Operator, "eve", &operator, &SystemClock).is_err());
+}
+
+/// An installation that was made before there was an authority for agents goes on with its own.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_older_installation_goes_on() {
+    let mut world = World::new().await;
+    world.gate.take().unwrap().stop().await;
+    let folder = world.folder.path().join("gate");
+    for name in ["agents-ca.key", "agents-ca.pem"] {
+        std::fs::remove_file(folder.join(name)).unwrap();
+    }
+    world.start_gate().await;
+    let _worker = world.registered("worker").await;
+    let path = "/v1/verifier/workers/worker/attest";
+    let (status, answer) = world.operate(Method::POST, path, Value::Null).await;
+    assert_eq!(status, StatusCode::OK, "{answer}");
+}
+
+/// The verifier gets new keys twice; a worker that was off meanwhile follows both, and nobody touches it by hand.
+#[tokio::test(flavor = "multi_thread")]
+async fn workers_follow_the_verifier_to_its_new_key() {
+    let mut world = World::new().await;
+    let folder = world.folder.path().join("gate");
+    let on = world.registered("on").await;
+    let mut off = world.registered("off").await;
+    let attest = |name: &str| format!("/v1/verifier/workers/{name}/attest");
+    let (status, before) = world
+        .operate(Method::POST, &attest("on"), Value::Null)
+        .await;
+    assert_eq!(status, StatusCode::OK, "{before}");
+    let address = off.address();
+    off.agent.take().unwrap().stop().await;
+    for _ in 0..2 {
+        world.gate.take().unwrap().stop().await;
+        rotate_key(&folder, &SystemClock).unwrap();
+        world.start_gate().await;
+        let (status, answer) = world
+            .operate(Method::POST, &attest("on"), Value::Null)
+            .await;
+        assert_eq!(status, StatusCode::OK, "{answer}");
+    }
+    off.start_at(&address).await;
+    let (status, answer) = world
+        .operate(Method::POST, &attest("off"), Value::Null)
+        .await;
+    assert_eq!(status, StatusCode::OK, "{answer}");
+    // A registration anew leads to the new key as well.
+    let (status, answer) = world.register(&on).await;
+    assert_eq!(status, StatusCode::OK, "{answer}");
+    // Results of before are verified by the keys that are served now.
+    let (_, keys) = world
+        .operate(Method::GET, "/v1/verifier/keys", Value::Null)
+        .await;
+    let keys: JwkSet = serde_json::from_value(keys).unwrap();
+    assert!(keys.keys.len() >= 3, "{keys:?}");
+    let expected = EarExpectations {
+        worker: before["worker"]["id"].as_str().unwrap().parse().unwrap(),
+        nonce: None,
+        audience: None,
+    };
+    let token = before["token"].as_str().unwrap();
+    AttestationResult::verify(token, &keys.trusted().unwrap(), expected, world.now()).unwrap();
+    // Without the statements of its old keys the new verifier is a stranger.
+    world.gate.take().unwrap().stop().await;
+    rotate_key(&folder, &SystemClock).unwrap();
+    std::fs::remove_file(folder.join("verifier-succession.json")).unwrap();
+    world.start_gate().await;
+    let (status, answer) = world
+        .operate(Method::POST, &attest("off"), Value::Null)
+        .await;
+    assert_eq!(status, StatusCode::BAD_GATEWAY, "{answer}");
+    let detail = answer["detail"].as_str().unwrap();
+    assert!(detail.contains("not the verifier"), "{detail}");
 }

@@ -8,7 +8,9 @@ use crate::world::{World, ask, content};
 use getrandom::SysRng;
 use getrandom::rand_core::UnwrapErr;
 use hyper::{Method, StatusCode};
-use locus_attestation::agent::server::{ACKNOWLEDGE, CERTIFICATE, CHALLENGE, EVIDENCE, IDENTITY};
+use locus_attestation::agent::server::{
+    ACKNOWLEDGE, CERTIFICATE, CHALLENGE, EVIDENCE, IDENTITY, SUCCESSION,
+};
 use locus_attestation::digest::HashAlg;
 use locus_attestation::evidence::Nonce;
 use locus_attestation::net::tls::Credentials;
@@ -352,6 +354,9 @@ async fn all_json_is_as_it_is_described() {
     };
     let (status, answer) = tour.send(post.clone(), ACKNOWLEDGE, &acknowledgement).await;
     assert!((400..500).contains(&status), "a wrong code: {answer}");
+    let successions = json!([{ "from": "AAAA", "to": "none", "signature": "" }]);
+    let (status, answer) = tour.send(post.clone(), SUCCESSION, successions).await;
+    assert_eq!(status, 204, "what leads nowhere changes nothing: {answer}");
     let certificate = json!({ "certificate": "none" });
     let (status, answer) = tour.send(post, CERTIFICATE, certificate).await;
     assert!((400..500).contains(&status), "no certificate: {answer}");
