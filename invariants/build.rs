@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::{env, fs, io};
 
 use locus_core::{Diagnostic, Sources};
-use locus_frontends::vocabulary::VOCABULARIES;
+use locus_frontends::language::Registry;
 use locus_rules::{Library, Program, Source};
 
 fn main() -> ExitCode {
@@ -53,8 +53,14 @@ fn build() -> io::Result<Vec<String>> {
     }
     library.sort();
     let mut compiled = Vec::new();
-    for vocabulary in VOCABULARIES {
-        let result = Program::compile(&library, *vocabulary, &mut sources);
+    let languages = Registry::builtin();
+    for language in languages.languages() {
+        let vocabulary = language.vocabulary();
+        let mut rules = library.rules().iter();
+        if !rules.any(|rule| rule.language == vocabulary.language()) {
+            continue;
+        }
+        let result = Program::compile(&library, &vocabulary, &mut sources);
         problems.extend(result.diagnostics);
         let language = vocabulary.language();
         let path = out.join(format!("{language}.postcard"));

@@ -164,6 +164,174 @@ resources:
     assert_eq!(code, 1);
 }
 
+/// A project whose environment maps types to a template, to a type of Heat's, and to a template that is not used.
+fn acme(template: &str, rule: &str) -> tempfile::TempDir {
+    let environment = "resource_registry:
+  Acme::Web::Server: lib/web.yaml
+  Acme::Small: OS::Nova::Server
+  Acme::Unused: lib/unused.yaml
+  Acme::Gone: lib/gone.yaml
+";
+    let web = "heat_template_version: rocky
+parameters:
+  size: { type: number, default: 1 }
+  zone-name: { type: string }
+  network: { type: string, default: a, constraints: [{ custom_constraint: neutron.network }] }
+resources:
+  inner: { type: OS::Heat::Value, properties: { value: { get_param: zone-name } } }
+  where: { type: OS::Heat::Value, properties: { value: { get_param: network } } }
+  much: { type: OS::Heat::Value, properties: { value: { get_param: size } } }
+";
+    let rule = format!("module hot/acme\nopen hot/vocabulary\nopen values\n{rule}");
+    project(&[
+        ("a.yaml", template),
+        (
+            "locus.toml",
+            "[heat]\nenvironments = [\"env.yaml\"]\nrules = [\"acme.als\"]\n",
+        ),
+        ("env.yaml", environment),
+        ("lib/web.yaml", web),
+        (
+            "lib/unused.yaml",
+            "heat_template_version: rocky\nparameters: { width: { type: number } }\n",
+        ),
+        ("acme.als", &rule),
+    ])
+}
+
+const ACME: &str = "heat_template_version: rocky
+parameters: { here: { type: string, default: x } }
+conditions: { never: { equals: [a, b] } }
+resources:
+  net: { type: OS::Neutron::Net }
+  big: { type: Acme::Web::Server, properties: { size: 8, zone-name: z, network: { get_resource: net } } }
+  usual: { type: Acme::Web::Server, properties: { zone-name: { get_param: here } } }
+  none: { type: Acme::Web::Server, condition: never, properties: { size: 9, zone-name: z } }
+  group:
+    type: OS::Heat::ResourceGroup
+    properties:
+      count: 1
+      resource_def: { type: Acme::Web::Server, properties: { size: 7, zone-name: z } }
+  small: { type: Acme::Small, properties: { flavor: m1, image: debian } }
+  other: { type: OS::Nova::Server, properties: { flavor: m1, image: debian } }
+";
+
+fn doc(id: &str, at: &str) -> String {
+    format!(
+        "/** {id} acme-{} warning: not as we do it\n * message: `{{s}}`\n * at: {at}\n * why: policy.\n * source: ours\n */\n",
+        id.to_lowercase()
+    )
+}
+
+/// What a rule of the user's own says about the project.
+fn told(body: &str, at: &str) -> Vec<String> {
+    let folder = acme(
+        ACME,
+        &format!("{}assert A {{ {body} }}\n", doc("ACME001", at)),
+    );
+    let (said, _) = check(folder.path(), &["a.yaml"]);
+    said.into_iter()
+        .filter(|one| !one.starts_with("HOT"))
+        .collect()
+}
+
+#[test]
+fn a_type_that_an_environment_maps_is_a_signature_with_its_properties_as_fields() {
+    assert_eq!(
+        told(
+            "all s: Acme_Web_Server | less[s.prop_size, 5]",
+            "s.prop_size"
+        ),
+        ["ACME001 warning `big`", "ACME001 warning `group[0]`"]
+    );
+    // What is not given is the default, and a property may have a name that is not an identifier.
+    assert_eq!(
+        told("no s: Acme_Web_Server | s.prop_size = 1", "s"),
+        ["ACME001 warning `usual`"]
+    );
+    assert_eq!(
+        told("all s: Acme_Web_Server | s.prop_zone_name != \"x\"", "s"),
+        ["ACME001 warning `usual`"]
+    );
+    // A parameter that must name a network leads to it.
+    assert_eq!(
+        told(
+            "no s: Acme_Web_Server | s.prop_network in OS_Neutron_Net",
+            "s"
+        ),
+        ["ACME001 warning `big`"]
+    );
+}
+
+#[test]
+fn a_type_that_stands_for_another_extends_it() {
+    let both = ["ACME001 warning `small`", "ACME001 warning `other`"];
+    assert_eq!(told("no s: OS_Nova_Server | some s.prop_flavor", "s"), both);
+    assert_eq!(
+        told("no s: Acme_Small | some s.prop_flavor", "s"),
+        ["ACME001 warning `small`"]
+    );
+    assert_eq!(
+        told("no s: OS_Nova_Server | s in Acme_Small", "s"),
+        ["ACME001 warning `small`"]
+    );
+    assert_eq!(
+        told("no s: Resource | s in Acme_Small + Acme_Web_Server", "s").len(),
+        4
+    );
+}
+
+#[test]
+fn a_type_that_nobody_uses_has_a_signature_too() {
+    let none: [&str; 0] = [];
+    assert_eq!(told("no s: Acme_Unused | some s.prop_width", "s"), none);
+    // Its template cannot be read: that is for whoever uses it.
+    assert_eq!(told("no s: Acme_Gone | some s", "s"), none);
+    let [wrong] = &told("no s: Acme_Unused | some s.prop_depth", "s")[..] else {
+        panic!("one mistake");
+    };
+    assert!(wrong.contains("prop_depth"), "{wrong}");
+    let [wrong] = &told("no s: Acme_Nothing | some s", "s")[..] else {
+        panic!("one mistake");
+    };
+    assert!(wrong.contains("Acme_Nothing"), "{wrong}");
+}
+
+#[test]
+fn a_signature_that_no_configuration_fills_is_a_mistake() {
+    let rule = format!(
+        "sig Mine {{}}\n{}assert A {{ no s: Mine | some s }}\n",
+        doc("ACME001", "s")
+    );
+    let (said, code) = check(acme(ACME, &rule).path(), &["a.yaml"]);
+    assert!(
+        said.iter()
+            .any(|one| one.starts_with("rule error no configuration has `Mine`")),
+        "{said:?}"
+    );
+    assert_eq!(code, 1);
+}
+
+#[test]
+fn two_types_of_one_name_cannot_be_told_apart() {
+    let settings = "[heat]\nrules = [\"acme.als\"]\n[heat.types.\"A::B\"]\n[heat.types.\"A_B\"]\n";
+    let rule = format!(
+        "module hot/acme\nopen hot/vocabulary\n{}assert A {{ no s: A_B | some s }}\n",
+        doc("ACME001", "s")
+    );
+    let folder = project(&[
+        ("a.yaml", "heat_template_version: rocky\nresources: {}\n"),
+        ("locus.toml", settings),
+        ("acme.als", &rule),
+    ]);
+    let (said, _) = check(folder.path(), &["a.yaml"]);
+    assert!(
+        said.iter()
+            .any(|one| one.contains("`A_B` is the name of two types")),
+        "{said:?}"
+    );
+}
+
 #[test]
 fn what_is_wrong_with_the_settings_is_said() {
     for (settings, message) in [

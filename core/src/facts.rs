@@ -1,117 +1,15 @@
 //! Facts beside the graph: relations over what a configuration says, for rules to quantify over.
 //!
-//! A language declares a [`Vocabulary`] of signatures and fields, each documented; a front-end fills
+//! A language declares signatures and fields, each documented ([`Declarations`]); a front-end fills
 //! [`Facts`] with atoms and tuples. Every atom has a span, so that a rule that fails for it has a
 //! place to point at. Nothing here decides what is wrong: that is for rules.
 
-use std::fmt::Write as _;
 use std::sync::Arc;
-
-use rustc_hash::FxHashMap;
 
 use crate::graph::LocationId;
 use crate::source::Span;
 use crate::value::Value;
-
-/// How many atoms a field relates its owner to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Multiplicity {
-    /// Exactly one.
-    One,
-    /// None or one.
-    Lone,
-    /// Any number.
-    Set,
-}
-
-/// A relation from the atoms of a signature.
-#[derive(Clone, Copy, Debug)]
-pub struct FieldDecl {
-    /// Its name.
-    pub name: &'static str,
-    /// How many.
-    pub multiplicity: Multiplicity,
-    /// The signature of what it relates to; further columns for wider relations.
-    pub columns: &'static [&'static str],
-    /// What it means, one sentence.
-    pub doc: &'static str,
-}
-
-/// A set of atoms.
-#[derive(Clone, Copy, Debug)]
-pub struct SigDecl {
-    /// Its name.
-    pub name: &'static str,
-    /// The signature it is part of.
-    pub parent: Option<&'static str>,
-    /// Whether it is a mere subset of its parent (`in`), which may overlap others, and not a kind of
-    /// its own (`extends`).
-    pub subset: bool,
-    /// What its atoms are and where their spans point, one sentence.
-    pub doc: &'static str,
-    /// Relations from its atoms.
-    pub fields: &'static [FieldDecl],
-}
-
-/// All that the facts of one language may say.
-#[derive(Clone, Copy, Debug)]
-pub struct Vocabulary {
-    /// The name of the module that rules open.
-    pub module: &'static str,
-    /// The signatures, parents before children.
-    pub sigs: &'static [SigDecl],
-}
-
-impl Vocabulary {
-    /// A signature by name.
-    pub fn sig(&self, name: &str) -> Option<&SigDecl> {
-        self.sigs.iter().find(|sig| sig.name == name)
-    }
-
-    /// The declarations in the language of models.
-    pub fn to_als(&self) -> String {
-        let mut out = format!("module {}\n", self.module);
-        for sig in self.sigs {
-            let _ = write!(out, "\n/** {} */\nsig {}", sig.doc, sig.name);
-            if let Some(parent) = sig.parent {
-                let word = if sig.subset { "in" } else { "extends" };
-                let _ = write!(out, " {word} {parent}");
-            }
-            out.push_str(" {");
-            for (index, field) in sig.fields.iter().enumerate() {
-                let multiplicity = match field.multiplicity {
-                    Multiplicity::One => "one ",
-                    Multiplicity::Lone => "lone ",
-                    Multiplicity::Set => "set ",
-                };
-                // A product takes no multiplicity in front.
-                let multiplicity = if field.columns.len() > 1 {
-                    ""
-                } else {
-                    multiplicity
-                };
-                let comma = if index + 1 < sig.fields.len() {
-                    ","
-                } else {
-                    ""
-                };
-                let _ = write!(
-                    out,
-                    "\n  /** {} */\n  {}: {multiplicity}{}{comma}",
-                    field.doc,
-                    field.name,
-                    field.columns.join(" -> "),
-                );
-            }
-            out.push_str(if sig.fields.is_empty() {
-                "}\n"
-            } else {
-                "\n}\n"
-            });
-        }
-        out
-    }
-}
+use crate::vocabulary::{Declarations, FieldId, SigId, SubsetId};
 
 /// The identity of an atom within its [`Facts`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -128,7 +26,7 @@ impl AtomId {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Atom {
     /// The most specific signature it belongs to.
-    pub sig: &'static str,
+    pub sig: SigId,
     /// What a message calls it.
     pub name: Arc<str>,
     /// Where it is written.
@@ -173,36 +71,46 @@ impl Relation {
 /// Atoms and the relations among them.
 #[derive(Clone, Debug)]
 pub struct Facts {
-    vocabulary: &'static Vocabulary,
+    declarations: &'static Declarations,
     atoms: Vec<Atom>,
-    relations: FxHashMap<(&'static str, &'static str), usize>,
+    /// The tuples of each field; those of the last fields are missing while there are none.
     tuples: Vec<Relation>,
-    /// Relations by where their names are stored, which is quicker to look up than the names.
-    known: FxHashMap<[usize; 4], usize>,
-    subsets: FxHashMap<&'static str, Vec<AtomId>>,
+    /// The atoms of each subset, in the same way.
+    subsets: Vec<Vec<AtomId>>,
+    /// Subsets that the project declares, after those of the table.
+    declared: Vec<Arc<str>>,
 }
 
 impl Facts {
     /// No facts yet.
-    pub fn new(vocabulary: &'static Vocabulary) -> Self {
+    pub fn new(declarations: &'static Declarations) -> Self {
         Facts {
-            vocabulary,
+            declarations,
             atoms: Vec::new(),
-            relations: FxHashMap::default(),
             tuples: Vec::new(),
-            known: FxHashMap::default(),
-            subsets: FxHashMap::default(),
+            subsets: Vec::new(),
+            declared: Vec::new(),
         }
     }
 
     /// What the facts may say.
-    pub fn vocabulary(&self) -> &'static Vocabulary {
-        self.vocabulary
+    pub fn declarations(&self) -> &'static Declarations {
+        self.declarations
+    }
+
+    /// The subset with a name that the project declares; a new one when the name is new.
+    pub fn declare(&mut self, name: &Arc<str>) -> SubsetId {
+        let first = self.declarations.sigs.len();
+        let known = self.declared.iter().position(|other| other == name);
+        let at = known.unwrap_or_else(|| {
+            self.declared.push(name.clone());
+            self.declared.len() - 1
+        });
+        SubsetId::at(first + at)
     }
 
     /// Adds an atom.
-    pub fn atom(&mut self, sig: &'static str, name: impl Into<Arc<str>>, span: Span) -> AtomId {
-        debug_assert!(self.vocabulary.sig(sig).is_some(), "undeclared {sig}");
+    pub fn atom(&mut self, sig: SigId, name: impl Into<Arc<str>>, span: Span) -> AtomId {
         let id = AtomId(u32::try_from(self.atoms.len()).unwrap_or(u32::MAX));
         self.atoms.push(Atom {
             sig,
@@ -217,7 +125,7 @@ impl Facts {
     /// Adds an atom that has a value.
     pub fn valued(
         &mut self,
-        sig: &'static str,
+        sig: SigId,
         name: impl Into<Arc<str>>,
         span: Span,
         value: Value,
@@ -244,94 +152,56 @@ impl Facts {
     }
 
     /// Puts an atom into a subset signature.
-    pub fn mark(&mut self, atom: AtomId, subset: &'static str) {
-        debug_assert!(
-            self.vocabulary.sig(subset).is_some_and(|sig| sig.subset),
-            "{subset} is not a subset"
-        );
-        self.subsets.entry(subset).or_default().push(atom);
+    pub fn mark(&mut self, atom: AtomId, subset: SubsetId) {
+        grown(&mut self.subsets, subset.index()).push(atom);
     }
 
-    /// The atoms of a subset signature.
-    pub fn marked(&self, subset: &str) -> &[AtomId] {
+    /// The atoms of the subset at a position.
+    pub fn marked(&self, subset: usize) -> &[AtomId] {
         self.subsets.get(subset).map_or(&[], Vec::as_slice)
     }
 
+    /// The name of a signature.
+    pub fn sig_name(&self, sig: SigId) -> &'static str {
+        self.declarations.decl(sig).map_or("", |decl| decl.name)
+    }
+
     /// The atoms of a signature: its own and those of the signatures that extend it.
-    pub fn of<'a>(&'a self, sig: &'a str) -> impl Iterator<Item = AtomId> + 'a {
-        let extends = move |mut name: &'static str| {
+    pub fn of(&self, sig: &str) -> Vec<AtomId> {
+        if let Some(subset) = self.declarations.subset(sig) {
+            return self.marked(subset.index()).to_vec();
+        }
+        let extends = |id: SigId| {
+            let mut name = self.sig_name(id);
             while name != sig {
-                match self.vocabulary.sig(name).and_then(|decl| decl.parent) {
+                let mut sigs = self.declarations.sigs.iter();
+                match sigs
+                    .find(|decl| decl.name == name)
+                    .and_then(|decl| decl.parent)
+                {
                     Some(parent) => name = parent,
                     None => return false,
                 }
             }
             true
         };
-        let subset = self.vocabulary.sig(sig).is_some_and(|decl| decl.subset);
-        let own = self
-            .atoms()
-            .filter(move |(_, atom)| !subset && extends(atom.sig))
-            .map(|(id, _)| id);
-        own.chain(self.marked(sig).iter().copied())
+        let own = self.atoms().filter(|(_, atom)| extends(atom.sig));
+        own.map(|(id, _)| id).collect()
     }
 
-    /// Adds a tuple to the field `field` of the signature `sig`.
-    pub fn tuple(&mut self, sig: &'static str, field: &'static str, tuple: &[AtomId]) {
-        debug_assert!(
-            self.declares(sig, field, tuple),
-            "undeclared {sig}.{field}/{}",
-            tuple.len()
-        );
-        self.push(sig, field, tuple, None);
+    /// Adds a tuple to a field.
+    pub fn tuple<const N: usize>(&mut self, field: FieldId<N>, tuple: &[AtomId; N]) {
+        self.push(field, tuple, None);
     }
 
     /// As [`tuple`](Self::tuple), for a tuple that is written at a place of its own.
-    pub fn tuple_at(
-        &mut self,
-        sig: &'static str,
-        field: &'static str,
-        tuple: &[AtomId],
-        span: Span,
-    ) {
-        debug_assert!(self.declares(sig, field, tuple), "undeclared {sig}.{field}");
-        self.push(sig, field, tuple, Some(span));
+    pub fn tuple_at<const N: usize>(&mut self, field: FieldId<N>, tuple: &[AtomId; N], span: Span) {
+        self.push(field, tuple, Some(span));
     }
 
-    fn declares(&self, sig: &str, field: &str, tuple: &[AtomId]) -> bool {
-        self.vocabulary.sig(sig).is_some_and(|decl| {
-            decl.fields
-                .iter()
-                .any(|f| f.name == field && f.columns.len() + 1 == tuple.len())
-        })
-    }
-
-    fn push(
-        &mut self,
-        sig: &'static str,
-        field: &'static str,
-        tuple: &[AtomId],
-        span: Option<Span>,
-    ) {
-        let at = |name: &'static str| (name.as_ptr().addr(), name.len());
-        let ((a, b), (c, d)) = (at(sig), at(field));
-        let address = [a, b, c, d];
-        let place = match self.known.get(&address) {
-            Some(&place) => place,
-            None => {
-                let next = self.tuples.len();
-                let place = *self.relations.entry((sig, field)).or_insert(next);
-                if place == next {
-                    self.tuples.push(Relation::default());
-                }
-                self.known.insert(address, place);
-                place
-            }
-        };
-        let Some(relation) = self.tuples.get_mut(place) else {
-            return;
-        };
-        relation.arity = tuple.len();
+    fn push<const N: usize>(&mut self, field: FieldId<N>, tuple: &[AtomId; N], span: Option<Span>) {
+        let relation = grown(&mut self.tuples, field.index());
+        relation.arity = N;
         relation.columns.extend_from_slice(tuple);
         relation.spans.push(span);
     }
@@ -373,31 +243,38 @@ impl Facts {
         &self.atoms[id.index()]
     }
 
-    /// The tuples of a field; none when nothing was said.
+    /// The tuples of a field, by names; none when nothing was said.
     pub fn relation(&self, sig: &str, field: &str) -> Option<&Relation> {
-        let sig = self.vocabulary.sig(sig)?;
-        let field = sig.fields.iter().find(|decl| decl.name == field)?;
-        self.relation_of(sig.name, field.name)
+        let sigs = self.declarations.sigs.iter();
+        let mut fields = sigs.flat_map(|decl| decl.fields.iter().map(move |field| (decl, field)));
+        let at = fields.position(|(decl, one)| decl.name == sig && one.name == field)?;
+        self.relation_at(at)
     }
 
-    /// As [`relation`](Self::relation), for names that the vocabulary declares.
-    pub fn relation_of(&self, sig: &'static str, field: &'static str) -> Option<&Relation> {
-        self.tuples.get(*self.relations.get(&(sig, field))?)
+    /// The tuples of the field at a position; none when nothing was said.
+    pub fn relation_at(&self, field: usize) -> Option<&Relation> {
+        self.tuples.get(field)
     }
 
-    /// Every atom that a field relates an owner to, in the first column after the owner.
-    pub fn related<'a>(
-        &'a self,
-        sig: &str,
-        field: &str,
-        owner: AtomId,
-    ) -> impl Iterator<Item = AtomId> + use<'a> {
-        self.relation(sig, field)
-            .into_iter()
-            .flat_map(Relation::tuples)
-            .filter_map(move |tuple| match tuple {
-                [first, second, ..] if *first == owner => Some(*second),
-                _ => None,
-            })
+    /// Every atom that a field relates an owner to.
+    pub fn related(&self, field: FieldId<2>, owner: AtomId) -> impl Iterator<Item = AtomId> {
+        let relation = self.relation_at(field.index()).into_iter();
+        let tuples = relation.flat_map(Relation::tuples);
+        tuples.filter_map(move |tuple| match tuple {
+            [first, second, ..] if *first == owner => Some(*second),
+            _ => None,
+        })
     }
+}
+
+/// The element at a position, which is made with those before it when it is missing.
+#[expect(
+    clippy::indexing_slicing,
+    reason = "the list was made long enough just before"
+)]
+fn grown<T: Default>(list: &mut Vec<T>, at: usize) -> &mut T {
+    if list.len() <= at {
+        list.resize_with(at + 1, T::default);
+    }
+    &mut list[at]
 }

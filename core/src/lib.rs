@@ -1,5 +1,5 @@
-//! What every other crate shares: source files and spans, the one diagnostic type, values, and the
-//! location graph.
+//! What every other crate shares: source files and spans, the one diagnostic type, values, the
+//! location graph, and what rules can mention.
 //!
 //! This crate does no input or output, and knows neither YAML nor SAT.
 
@@ -13,6 +13,7 @@ pub mod source;
 pub mod suggest;
 pub mod value;
 pub mod values;
+pub mod vocabulary;
 
 pub use decode::decode;
 pub use diagnostic::{Diagnostic, Label, Severity};

@@ -11,4 +11,3 @@ pub mod hot;
 pub mod kubernetes;
 pub mod language;
 pub mod tosca;
-pub mod vocabulary;

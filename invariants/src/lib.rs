@@ -10,12 +10,13 @@ pub mod explain;
 pub mod instance;
 pub mod library;
 pub mod models;
+pub mod own;
 
 pub use check::{Checker, Configuration, Options, Report, Stats, check as check_loaded};
 pub use explain::explain;
-pub use locus_frontends::vocabulary;
 pub use locus_rules as rules;
 pub use locus_rules::logic;
+pub use own::OwnRules;
 pub use rules::{Library, Rule};
 
 /// All rules that come with the program; a rule that is stated in parts appears once for each part.

@@ -30,6 +30,11 @@ pub fn builtin() -> &'static Library {
     &BUILTIN
 }
 
+/// The languages that rules come with the program for.
+pub(crate) fn languages() -> impl Iterator<Item = &'static str> {
+    COMPILED.iter().map(|&(language, _)| language)
+}
+
 /// The compiled rules of a language, as the build stored them.
 pub(crate) fn compiled(language: &str) -> Option<&'static [u8]> {
     let stored = COMPILED.iter().find(|(name, _)| *name == language);

@@ -15,7 +15,6 @@ use locus_invariants::check::{Checker, Options, Report, check as check_loaded};
 use locus_invariants::library::{self, Example};
 use locus_invariants::rules::Library;
 use locus_invariants::rules::marks::marks;
-use locus_invariants::vocabulary::VOCABULARIES;
 
 /// The environment of an example.
 fn environment(name: &str) -> Option<Example> {
@@ -111,8 +110,8 @@ fn the_library_has_no_errors() {
         problems.extend(library.add(source.clone(), &mut sources));
     }
     let mut rules = 0;
-    for vocabulary in VOCABULARIES {
-        let checker = Checker::new(&library, *vocabulary, &mut sources);
+    for language in Registry::builtin().languages() {
+        let checker = Checker::new(&library, &language.vocabulary(), &mut sources);
         problems.extend(checker.diagnostics().iter().cloned());
         rules += checker.program().rules.len();
     }

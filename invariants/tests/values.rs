@@ -49,7 +49,7 @@ proptest! {
         let mut sources = locus_core::Sources::new();
         let file = sources.add("t.yaml", template);
         let loaded = hot::load(&mut sources, &hot::NoFiles, &hot::Request::new(file));
-        let mistyped = loaded.facts.relation_of("ParameterValue", "mistyped");
+        let mistyped = loaded.facts.relation("ParameterValue", "mistyped");
         let accepted = mistyped.is_none_or(|relation| relation.placed().next().is_none());
         let value = Value::str(text.as_str());
         prop_assert_eq!(accepted, Builtin::IsNumber.holds(&[&value]) == Some(true), "{}", text);

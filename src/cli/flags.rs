@@ -26,6 +26,8 @@ pub(crate) enum Command {
     Rules,
     /// Explain a rule: what is wrong, why it matters and how to mend it
     Explain(ExplainArgs),
+    /// List what rules about a language can mention
+    Vocabulary(VocabularyArgs),
     /// Run the commands of Alloy models
     Run(RunArgs),
     /// Format Alloy models in place
@@ -42,6 +44,15 @@ pub(crate) enum Command {
     /// Run the agent of a worker (runs `locus-agent`)
     #[command(disable_help_flag = true)]
     Agent(Passed),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct VocabularyArgs {
+    /// A language, by the name of its section in `locus.toml`
+    pub(crate) language: String,
+
+    /// A signature to print with its fields
+    pub(crate) name: Option<String>,
 }
 
 // What another program is started with.

@@ -10,6 +10,7 @@ mod loader;
 mod program;
 mod rules;
 mod run;
+mod vocabulary;
 
 use std::process::ExitCode;
 
@@ -33,6 +34,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Graph(args) => graph::graph(&args),
         Command::Rules => rules::list(),
         Command::Explain(args) => rules::explain(&args.rule),
+        Command::Vocabulary(args) => vocabulary::vocabulary(&args),
         Command::Run(args) => run::run(&args),
         Command::Fmt(args) => fmt::fmt(&args),
         Command::Gate(passed) => program::GATE.run(&[], &passed.arguments),

@@ -8,7 +8,7 @@ use locus_core::facts::Facts;
 use locus_core::{Diagnostic, LocationGraph, Severity, Sources};
 use locus_frontends::language::{Inputs, Loaded, Request};
 use locus_invariants::instance::{self, Judgement};
-use locus_invariants::{Options, Stats, check_loaded};
+use locus_invariants::{Options, OwnRules, Stats, check_loaded};
 use locus_solver::limits::Limits;
 
 use super::Snapshot;
@@ -116,6 +116,10 @@ impl Snapshot {
             variables: given.variables.clone(),
             all_inputs: given.all_inputs,
             now: given.now,
+            mentioned: settings
+                .rules_of(project.language.name())
+                .map(OwnRules::words)
+                .unwrap_or_default(),
         };
         let loaded = project.language.load(&request, &traced, &mut sources);
         let mut trace = traced.into_trace();
@@ -150,9 +154,12 @@ impl Snapshot {
             ..Options::default()
         };
         let mut checked = check_loaded(&loaded, &options);
-        for own in settings.rules_of(loaded.language) {
+        let language = self.registry.named(loaded.language);
+        let own = settings.rules_of(loaded.language).zip(language);
+        let own = own.map(|(own, language)| own.compiled(&language.vocabulary(), &loaded.declared));
+        if let Some(own) = &own {
             cancel.check()?;
-            let more = own.check_loaded(&loaded, &options);
+            let more = own.checker.check_loaded(&loaded, &options);
             checked.findings.extend(more.findings);
             checked.unchecked.extend(more.unchecked);
             checked.stats.rules += more.stats.rules;
@@ -169,7 +176,15 @@ impl Snapshot {
                 found.severity = *severity;
             }
         }
+        drop(options);
         let mut report = Report::of(loaded, checked, sources, &settings, &trace);
+        if let Some(own) = own.filter(|own| !own.wrong.is_empty()) {
+            let files = report.sources.merge(vec![own.sources.clone()]);
+            for mut wrong in own.wrong.iter().cloned() {
+                wrong.move_to(files.first().map_or(&[], Vec::as_slice));
+                report.findings.push(wrong);
+            }
+        }
         if given.as_instance {
             report.judge_as_instance();
         }
@@ -214,6 +229,7 @@ impl Report {
             language,
             graph,
             facts,
+            declared: _,
             diagnostics: mut findings,
             mut unchecked,
             files,

@@ -279,7 +279,7 @@ impl Report {
         let atoms = self.facts.atoms().filter(|(_, atom)| covers(atom.span));
         let mut things: Vec<Thing> = atoms
             .map(|(_, atom)| Thing {
-                sig: atom.sig.to_string(),
+                sig: self.facts.sig_name(atom.sig).to_owned(),
                 name: atom.name.to_string(),
                 span: atom.span,
             })

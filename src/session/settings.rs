@@ -19,7 +19,7 @@ use locus_core::value::{Field, Item, Value};
 use locus_core::{Diagnostic, FileId, Severity, Sources, Span, suggest};
 use locus_frontends::language::{Language, Registry, Section, settings};
 use locus_frontends::loader::{Loader, PathKind};
-use locus_invariants::Checker;
+use locus_invariants::OwnRules;
 use locus_invariants::rules::Source;
 use rustc_hash::FxHashMap;
 use toml::Spanned;
@@ -44,7 +44,7 @@ pub(super) struct Settings {
     /// What the project says about each language.
     sections: Vec<(&'static str, Section)>,
     /// The project's own rules, by language.
-    rules: Vec<(&'static str, Checker)>,
+    rules: Vec<(&'static str, OwnRules)>,
     /// What is wrong with the settings, and the sources that this is about.
     wrong: Vec<Diagnostic>,
     sources: Sources,
@@ -61,16 +61,15 @@ impl Settings {
     }
 
     /// The project's own rules about a language.
-    pub(super) fn rules_of(&self, language: &str) -> impl Iterator<Item = &Checker> {
-        let own = self.rules.iter().filter(move |(name, _)| *name == language);
-        own.map(|(_, checker)| checker)
+    pub(super) fn rules_of(&self, language: &str) -> Option<&OwnRules> {
+        let mut own = self.rules.iter();
+        own.find(|(name, _)| *name == language).map(|(_, own)| own)
     }
 
     /// The identifiers of the project's own rules.
     pub(super) fn own_rules(&self) -> impl Iterator<Item = &str> + Clone {
-        let programs = self.rules.iter().map(|(_, checker)| checker.program());
-        let rules = programs.flat_map(|program| program.rules.iter());
-        rules.map(|rule| rule.rule.id.as_str())
+        let rules = self.rules.iter().flat_map(|(_, own)| own.rules());
+        rules.map(|rule| rule.id.as_str())
     }
 
     /// What is wrong with the settings, as diagnostics about other sources.
@@ -248,8 +247,8 @@ impl Reader<'_> {
             self.settings.sections.push((language.name(), read));
             let mut rules = own.iter().filter(|field| &*field.name == "rules");
             if let Some(rules) = rules.next_back() {
-                let checker = self.rules(language.name(), &rules.item);
-                let named = checker.map(|checker| (language.name(), checker));
+                let own = self.rules(language.name(), &rules.item);
+                let named = own.map(|own| (language.name(), own));
                 self.settings.rules.extend(named);
             }
         }
@@ -277,8 +276,8 @@ impl Reader<'_> {
         }
     }
 
-    /// The rules of some files, compiled.
-    fn rules(&mut self, language: &'static str, files: &Item) -> Option<Checker> {
+    /// The rules of some files.
+    fn rules(&mut self, language: &'static str, files: &Item) -> Option<OwnRules> {
         let Value::List(files) = &files.value else {
             self.error(files.span, "`rules` takes a list of paths".to_owned(), None);
             return None;
@@ -312,32 +311,9 @@ impl Reader<'_> {
         if found.is_empty() {
             return None;
         }
-        let modules: Vec<(String, String)> = found
-            .iter()
-            .map(|source| (format!("{}.als", source.module), source.path.clone()))
-            .collect();
-        let sources = &mut self.settings.sources;
-        let (checker, mut wrong) = Checker::of_files(language, found, sources)?;
-        wrong.extend(checker.diagnostics().iter().cloned());
-        // A module is opened by its name; the user knows it by its path.
-        let files: Vec<FileId> = sources
-            .files()
-            .map(|file| {
-                let module = modules
-                    .iter()
-                    .find(|(module, _)| sources.name(file) == module);
-                let path = module.and_then(|(_, path)| {
-                    let mut files = sources.files();
-                    files.find(|&other| sources.name(other) == path)
-                });
-                path.unwrap_or(file)
-            })
-            .collect();
-        for diagnostic in &mut wrong {
-            diagnostic.move_to(&files);
-        }
+        let (own, wrong) = OwnRules::read(found, &mut self.settings.sources);
         self.settings.wrong.extend(wrong);
-        Some(checker)
+        Some(own)
     }
 
     fn levels(&mut self, levels: &[Field]) {

@@ -9,10 +9,9 @@ use locus_core::{Diagnostic, Sources};
 use locus_frontends::language::{Registry, Request};
 use locus_frontends::loader::{LoadError, Loader, PathKind};
 use locus_frontends::yaml;
-use locus_invariants::check::{Checker, Configuration, Options};
+use locus_invariants::check::{Checker, Options};
 use locus_invariants::rules::marks::marks;
 use locus_invariants::rules::{Library, Source};
-use locus_invariants::vocabulary;
 
 use crate::about;
 
@@ -79,12 +78,12 @@ pub(crate) fn run(root: &Path, paths: &[PathBuf]) -> io::Result<()> {
         }
     }
     let mut checkers = Vec::new();
-    for vocabulary in vocabulary::VOCABULARIES {
-        let checker = Checker::new(&library, *vocabulary, &mut sources);
+    for language in Registry::builtin().languages() {
+        let checker = Checker::new(&library, &language.vocabulary(), &mut sources);
         println!(
             "{} rules about {} in {:?}",
             checker.program().rules.len(),
-            vocabulary.language(),
+            language.name(),
             start.elapsed()
         );
         for problem in checker.diagnostics() {
@@ -95,7 +94,7 @@ pub(crate) fn run(root: &Path, paths: &[PathBuf]) -> io::Result<()> {
                 problem.message
             );
         }
-        checkers.push((*vocabulary, checker));
+        checkers.push((language.name(), checker));
     }
     for path in paths {
         let text = fs::read_to_string(path).map_err(about(path))?;
@@ -125,18 +124,11 @@ pub(crate) fn run(root: &Path, paths: &[PathBuf]) -> io::Result<()> {
         let loaded = language.load(&request, &Disk, &mut sources);
         let load = start.elapsed();
         let mut of_language = checkers.iter();
-        let Some((vocabulary, checker)) =
-            of_language.find(|(vocabulary, _)| vocabulary.language() == loaded.language)
-        else {
+        let Some((_, checker)) = of_language.find(|(name, _)| *name == loaded.language) else {
             continue;
         };
         let start = Instant::now();
-        let configuration = Configuration {
-            vocabulary: *vocabulary,
-            graph: &loaded.graph,
-            facts: &loaded.facts,
-        };
-        let report = checker.check(configuration, &Options::default());
+        let report = checker.check_loaded(&loaded, &Options::default());
         let time = start.elapsed();
         let all: Vec<&Diagnostic> = loaded
             .diagnostics

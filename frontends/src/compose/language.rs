@@ -1,7 +1,10 @@
 //! Docker Compose as a language among others.
 
+use std::sync::Arc;
+
 use locus_core::Sources;
 use locus_core::catalogue::Code;
+use locus_core::vocabulary::Vocabulary;
 
 use super::{Options, Target};
 use crate::language::project::with_bases;
@@ -128,6 +131,10 @@ impl Language for Compose {
         super::codes::CODES
     }
 
+    fn vocabulary(&self) -> Vocabulary {
+        super::vocabulary::vocabulary()
+    }
+
     fn load(&self, request: &Request, loader: &dyn Loader, sources: &mut Sources) -> Loaded {
         let inputs = &request.inputs;
         let options = Options {
@@ -150,6 +157,7 @@ impl Language for Compose {
             language: self.name(),
             graph: composition.graph,
             facts: composition.facts,
+            declared: Arc::default(),
             diagnostics: composition.diagnostics,
             unchecked: Vec::new(),
             files: composition.files,

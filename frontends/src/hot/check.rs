@@ -18,6 +18,7 @@ use super::eval::push_step;
 use super::nested::is_stack;
 use super::resource::Building;
 use super::text::plain;
+use super::vocabulary::{field, sig, subset};
 
 /// The property that a comparison is about.
 struct Place<'p> {
@@ -92,8 +93,10 @@ impl Engine<'_> {
     ) {
         if target == building.location {
             if building.bound.insert(target) {
-                self.facts
-                    .tuple("Resource", "requires", &[building.atom, building.atom]);
+                self.facts.tuple(
+                    field!("Resource", "requires"),
+                    &[building.atom, building.atom],
+                );
             }
             return;
         }
@@ -136,7 +139,7 @@ impl Engine<'_> {
                     };
                     let atom = self.property_use(building, &mut place);
                     let names = schemas.keys().map(|name| &**name);
-                    self.suggest("PropertyUse", atom, &one.name, names);
+                    self.suggest(field!("PropertyUse", "meant"), atom, &one.name, names);
                     let mut targets = Vec::new();
                     one.item.value.visit(&mut |leaf| {
                         if let Value::Location(target) = leaf {
@@ -155,9 +158,9 @@ impl Engine<'_> {
             if schema.required && field(fields, name).is_none() {
                 let mut full = path.clone();
                 push_step(&mut full, name);
-                let declaration = self.word("Declaration", &full, span);
+                let declaration = self.word(sig!("Declaration"), &full, span);
                 self.facts
-                    .tuple("Resource", "lacks", &[building.atom, declaration]);
+                    .tuple(field!("Resource", "lacks"), &[building.atom, declaration]);
             }
         }
     }
@@ -167,9 +170,9 @@ impl Engine<'_> {
         if let Some(atom) = place.atom {
             return atom;
         }
-        let atom = self.facts.atom("PropertyUse", place.path, place.key);
+        let atom = self.facts.atom(sig!("PropertyUse"), place.path, place.key);
         self.facts
-            .tuple("Resource", "properties", &[building.atom, atom]);
+            .tuple(field!("Resource", "properties"), &[building.atom, atom]);
         place.atom = Some(atom);
         atom
     }
@@ -178,9 +181,9 @@ impl Engine<'_> {
         let fresh = place.atom.is_none();
         let atom = self.property_use(building, place);
         if fresh {
-            let declaration = self.word("Declaration", place.path, building.span);
+            let declaration = self.word(sig!("Declaration"), place.path, building.span);
             self.facts
-                .tuple("PropertyUse", "declared", &[atom, declaration]);
+                .tuple(field!("PropertyUse", "declared"), &[atom, declaration]);
         }
         atom
     }
@@ -202,13 +205,13 @@ impl Engine<'_> {
                 let atom = self.declared_use(building, &mut place);
                 let successor = schema.status.substitute.as_deref();
                 let successor = successor.unwrap_or(schema.status.kind.as_str());
-                let successor = self.word("Successor", successor, one.key);
+                let successor = self.word(sig!("Successor"), successor, one.key);
                 self.facts
-                    .tuple("PropertyUse", "outdated", &[atom, successor]);
+                    .tuple(field!("PropertyUse", "outdated"), &[atom, successor]);
             }
             if schema.implemented == Some(false) {
                 let atom = self.declared_use(building, &mut place);
-                self.facts.mark(atom, "UnimplementedProperty");
+                self.facts.mark(atom, subset!("UnimplementedProperty"));
             }
         }
         self.compare_value(building, schema, &mut one.item, one.key, path);
@@ -235,9 +238,9 @@ impl Engine<'_> {
                 atom: None,
             };
             let atom = self.declared_use(building, &mut place);
-            let expected = self.word("ExpectedType", schema.ty.as_str(), item.span);
+            let expected = self.word(sig!("ExpectedType"), schema.ty.as_str(), item.span);
             self.facts
-                .tuple("PropertyUse", "mistyped", &[atom, expected]);
+                .tuple(field!("PropertyUse", "mistyped"), &[atom, expected]);
             return;
         }
         let mut reference: Option<&Arc<str>> = schema.resolves.as_ref();
@@ -250,9 +253,9 @@ impl Engine<'_> {
                 };
                 let atom = self.declared_use(building, &mut place);
                 let text = words(constraint);
-                let constraint = self.word("SchemaConstraint", &text, item.span);
+                let constraint = self.word(sig!("SchemaConstraint"), &text, item.span);
                 self.facts
-                    .tuple("PropertyUse", "violates", &[atom, constraint]);
+                    .tuple(field!("PropertyUse", "violates"), &[atom, constraint]);
             }
         }
         for name in schema.custom_constraints() {
@@ -365,7 +368,7 @@ impl Engine<'_> {
         };
         let atom = self.declared_use(building, &mut place);
         self.facts
-            .tuple("PropertyUse", "wrongTarget", &[atom, target]);
+            .tuple(field!("PropertyUse", "wrongTarget"), &[atom, target]);
     }
 
     /// Applies the rewriting of old names, so that rules see one name only.
@@ -401,18 +404,22 @@ impl Engine<'_> {
                         });
                         if let (Some((new, old)), true) = (both, known) {
                             let old_atom =
-                                self.facts.atom("PropertyUse", old.name.clone(), old.key);
+                                self.facts
+                                    .atom(sig!("PropertyUse"), old.name.clone(), old.key);
                             let new_atom =
-                                self.facts.atom("PropertyUse", new.name.clone(), new.key);
+                                self.facts
+                                    .atom(sig!("PropertyUse"), new.name.clone(), new.key);
                             for (atom, name) in [(old_atom, &old.name), (new_atom, &new.name)] {
+                                self.facts.tuple(
+                                    field!("Resource", "properties"),
+                                    &[building.atom, atom],
+                                );
+                                let declared = self.word(sig!("Declaration"), name, building.span);
                                 self.facts
-                                    .tuple("Resource", "properties", &[building.atom, atom]);
-                                let declared = self.word("Declaration", name, building.span);
-                                self.facts
-                                    .tuple("PropertyUse", "declared", &[atom, declared]);
+                                    .tuple(field!("PropertyUse", "declared"), &[atom, declared]);
                             }
                             self.facts
-                                .tuple("PropertyUse", "replacedBy", &[old_atom, new_atom]);
+                                .tuple(field!("PropertyUse", "replacedBy"), &[old_atom, new_atom]);
                         }
                     }
                     None => {
@@ -422,16 +429,18 @@ impl Engine<'_> {
                         // The old name is gone from the graph, so what it says is said here.
                         let status = schema_of(ty, holder, from).map(|schema| &schema.status);
                         if let Some(status) = status.filter(|s| s.kind != StatusKind::Supported) {
-                            let atom = self.facts.atom("PropertyUse", one.name.clone(), one.key);
-                            let declared = self.word("Declaration", &one.name, building.span);
+                            let atom =
+                                self.facts
+                                    .atom(sig!("PropertyUse"), one.name.clone(), one.key);
+                            let declared = self.word(sig!("Declaration"), &one.name, building.span);
                             self.facts
-                                .tuple("Resource", "properties", &[building.atom, atom]);
+                                .tuple(field!("Resource", "properties"), &[building.atom, atom]);
                             self.facts
-                                .tuple("PropertyUse", "declared", &[atom, declared]);
+                                .tuple(field!("PropertyUse", "declared"), &[atom, declared]);
                             let successor = status.substitute.as_deref().unwrap_or(to);
-                            let successor = self.word("Successor", successor, one.key);
+                            let successor = self.word(sig!("Successor"), successor, one.key);
                             self.facts
-                                .tuple("PropertyUse", "outdated", &[atom, successor]);
+                                .tuple(field!("PropertyUse", "outdated"), &[atom, successor]);
                         }
                         if schema.is_some() {
                             one.name = to.clone();
@@ -468,9 +477,9 @@ impl Engine<'_> {
                 None
             };
             if let Some(text) = text {
-                let check = self.word("PluginCheck", &text, building.span);
+                let check = self.word(sig!("PluginCheck"), &text, building.span);
                 self.facts
-                    .tuple("Resource", "conflicts", &[building.atom, check]);
+                    .tuple(field!("Resource", "conflicts"), &[building.atom, check]);
             }
         }
     }

@@ -7,15 +7,16 @@ use locus_core::facts::{AtomId, Facts};
 use locus_core::graph::{Location, Origin, Process, RoleKind};
 use locus_core::suggest::nearest;
 use locus_core::value::{Domain, Field, Item, Symbol, SymbolId, SymbolKind, Value, ValueType};
+use locus_core::vocabulary::{FieldId, SigId};
 use locus_core::{Diagnostic, FileId, LocationGraph, LocationId, Sources, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::constraint::Judge;
 use super::data::{ResourceType, catalogue, language};
 use super::environment::Environment;
-use super::facts::VOCABULARY;
 use super::parameter::{self, Parameter};
 use super::template::{self, Dialect, Template};
+use super::vocabulary::{DECLARATIONS, field, sig};
 use super::{Loaded, Loader, Request};
 
 /// A template with its names looked up.
@@ -107,10 +108,12 @@ pub(super) struct Engine<'a> {
     /// Places about which something was already said.
     pub(super) said: FxHashSet<(Span, &'static str)>,
     pub(super) places: FxHashMap<&'static str, AtomId>,
-    pub(super) words: FxHashMap<(&'static str, Arc<str>, Span), AtomId>,
+    pub(super) words: FxHashMap<(SigId, Arc<str>, Span), AtomId>,
     pub(super) pseudo: FxHashMap<Arc<str>, SymbolId>,
     /// The properties of each location's resource atom, for groups that copy them.
     pub(super) by_location: FxHashMap<LocationId, AtomId>,
+    /// The user's own types that rules mention and resources have.
+    pub(super) own_types: Vec<(Arc<str>, Resolved)>,
     /// Templates whose references have been stated.
     pub(super) scanned: FxHashSet<FileId>,
     /// Calls within calls being evaluated.
@@ -139,7 +142,7 @@ impl<'a> Engine<'a> {
             request,
             environment: Environment::default(),
             graph: LocationGraph::new(),
-            facts: Facts::new(&VOCABULARY),
+            facts: Facts::new(&DECLARATIONS),
             diagnostics: Vec::new(),
             unchecked: Vec::new(),
             judge: Judge::new(request.now),
@@ -157,6 +160,7 @@ impl<'a> Engine<'a> {
             words: FxHashMap::default(),
             pseudo: FxHashMap::default(),
             by_location: FxHashMap::default(),
+            own_types: Vec::new(),
             scanned: FxHashSet::default(),
             depth: 0,
         }
@@ -194,13 +198,21 @@ impl<'a> Engine<'a> {
             self.stack(&prepared, String::new(), None, None, given, vec![file]);
         }
         self.diagnostics.extend(self.graph.check());
+        let declared = self.declared_types();
         Loaded {
             graph: self.graph,
             facts: self.facts,
+            declared,
             diagnostics: self.diagnostics,
             unchecked: self.unchecked,
             files: self.order,
         }
+    }
+
+    /// A template that has been read.
+    pub(super) fn prepared(&self, file: FileId) -> Option<&Prepared> {
+        let known = self.templates.get(&file)?.as_ref();
+        known.map(|(prepared, _)| &**prepared)
     }
 
     /// Reads a template once, however often it is used.
@@ -367,9 +379,10 @@ impl<'a> Engine<'a> {
                 .push(Diagnostic::warning("unchecked", message).at(span));
             return;
         }
-        let file = self.facts.atom("MissingFile", name, span);
-        let reason = self.word("Reason", why, span);
-        self.facts.tuple("MissingFile", "reason", &[file, reason]);
+        let file = self.facts.atom(sig!("MissingFile"), name, span);
+        let reason = self.word(sig!("Reason"), why, span);
+        self.facts
+            .tuple(field!("MissingFile", "reason"), &[file, reason]);
     }
 
     /// The existing thing that a constraint and a name, or a symbol, stand for.
@@ -452,13 +465,13 @@ impl<'a> Engine<'a> {
         if let Some(&known) = self.places.get(place) {
             return known;
         }
-        let atom = self.facts.atom("Place", place, span);
+        let atom = self.facts.atom(sig!("Place"), place, span);
         self.places.insert(place, atom);
         atom
     }
 
     /// An atom that only carries words, one per text and place.
-    pub(super) fn word(&mut self, sig: &'static str, text: &str, span: Span) -> AtomId {
+    pub(super) fn word(&mut self, sig: SigId, text: &str, span: Span) -> AtomId {
         let key = (sig, Arc::from(text), span);
         if let Some(&known) = self.words.get(&key) {
             return known;
@@ -471,7 +484,7 @@ impl<'a> Engine<'a> {
     /// States the known name that is nearest to one that is not known.
     pub(super) fn suggest<'n>(
         &mut self,
-        sig: &'static str,
+        field: FieldId<2>,
         atom: AtomId,
         written: &str,
         known: impl IntoIterator<Item = &'n str>,
@@ -481,8 +494,8 @@ impl<'a> Engine<'a> {
         known.sort_unstable();
         if let Some(meant) = nearest(written, known) {
             let span = self.facts.get(atom).span;
-            let meant = self.word("Suggestion", meant, span);
-            self.facts.tuple(sig, "meant", &[atom, meant]);
+            let meant = self.word(sig!("Suggestion"), meant, span);
+            self.facts.tuple(field, &[atom, meant]);
         }
     }
 

@@ -11,6 +11,7 @@ use super::data::{ResourceType, catalogue, language};
 use super::engine::{Engine, Resolved, Stack};
 use super::functions::put_index;
 use super::resource::Building;
+use super::vocabulary::sig;
 
 /// What each member of a group is.
 struct Member {
@@ -152,7 +153,7 @@ impl Engine<'_> {
         };
         let location = self.contained(group.location, name, sort, group.span);
         let shown: Arc<str> = format!("{}[{name}]", group.name).into();
-        let atom = self.facts.atom("Resource", shown.clone(), group.span);
+        let atom = self.facts.atom(sig!("Resource"), shown.clone(), group.span);
         self.facts.locate(atom, location);
         self.by_location.insert(location, atom);
         self.type_facts(atom, &member.ty, member.ty_span, &resolved);

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use locus_core::value::{Field, Value};
+use locus_core::vocabulary::Vocabulary;
 use locus_core::{Diagnostic, Sources, suggest};
 use rustc_hash::FxHashMap;
 
@@ -152,6 +153,10 @@ impl Language for Heat {
         Some(OwnSettings::new(settings))
     }
 
+    fn vocabulary(&self) -> Vocabulary {
+        super::vocabulary::vocabulary()
+    }
+
     fn load(&self, request: &Request, loader: &dyn Loader, sources: &mut Sources) -> Loaded {
         let mut unchecked = Vec::new();
         let mut diagnostics = Vec::new();
@@ -175,6 +180,7 @@ impl Language for Heat {
             now: request.now,
             all_inputs: request.all_inputs,
             types: own.map(|own| own.types.clone()).unwrap_or_default(),
+            mentioned: request.mentioned.clone(),
             ..super::Request::default()
         };
         for path in request.inputs.texts("environment") {
@@ -190,6 +196,7 @@ impl Language for Heat {
             language: self.name(),
             graph: loaded.graph,
             facts: loaded.facts,
+            declared: Arc::new(loaded.declared),
             diagnostics,
             unchecked,
             files: loaded

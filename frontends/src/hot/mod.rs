@@ -1,7 +1,7 @@
 //! Heat templates to the location graph.
 //!
 //! [`load`] reads a template with its environments and everything they include, and gives the graph,
-//! the facts that rules quantify over ([`facts`]), and the diagnostics of what could not be read.
+//! the facts that rules quantify over ([`vocabulary`]), and the diagnostics of what could not be read.
 //! Functions are evaluated as far as their arguments are known; what is not known is symbolic.
 
 mod check;
@@ -11,13 +11,13 @@ pub mod data;
 mod engine;
 pub mod environment;
 mod eval;
-pub mod facts;
 mod format;
 mod functions;
 mod group;
 mod language;
 mod literal;
 mod nested;
+mod own_types;
 pub mod parameter;
 mod resource;
 mod scan;
@@ -26,12 +26,14 @@ pub mod template;
 #[cfg(test)]
 mod tests;
 mod text;
+pub mod vocabulary;
 mod yaql;
 
 use std::sync::Arc;
 use std::time::SystemTime;
 
 use locus_core::facts::Facts;
+use locus_core::vocabulary::Sig;
 use locus_core::{Diagnostic, FileId, LocationGraph, Sources};
 use rustc_hash::FxHashMap;
 
@@ -88,6 +90,8 @@ pub struct Request {
     pub now: Option<SystemTime>,
     /// Types that the user's own registry or plugins provide.
     pub types: FxHashMap<Arc<str>, Arc<ResourceType>>,
+    /// The words of rules, among which are signatures of the user's own types.
+    pub mentioned: crate::language::Words,
     /// What is refused.
     pub limits: Limits,
 }
@@ -122,6 +126,8 @@ pub struct Loaded {
     pub graph: LocationGraph,
     /// What rules quantify over.
     pub facts: Facts,
+    /// The user's own types that rules mention.
+    pub declared: Vec<Sig>,
     /// What could not be read or is refused.
     pub diagnostics: Vec<Diagnostic>,
     /// What could not be checked and why: groups too large to expand, templates behind a URL.

@@ -8,6 +8,7 @@ use locus_core::{Diagnostic, FileId, LocationId};
 
 use super::engine::{Engine, Stack, is_template_name};
 use super::resource::Building;
+use super::vocabulary::{field, sig};
 
 /// Templates within templates beyond which something else than a configuration is going on.
 const MAX_NESTING: usize = 16;
@@ -118,11 +119,11 @@ impl Engine<'_> {
         for field in &given {
             let input = self
                 .facts
-                .atom("NestedInput", field.name.clone(), field.key);
+                .atom(sig!("NestedInput"), field.name.clone(), field.key);
             let parameter = prepared.by_parameter.get(&field.name);
             if let Some(&parameter) = parameter.and_then(|&index| atoms.parameters.get(index)) {
                 self.facts
-                    .tuple("NestedInput", "parameter", &[input, parameter]);
+                    .tuple(field!("NestedInput", "parameter"), &[input, parameter]);
             }
         }
         let location = self.graph.location(building.location);

@@ -15,6 +15,7 @@ use super::eval::Uses;
 use super::nested::is_stack;
 use super::parameter::{Parameter, convert};
 use super::template::ResourceDecl;
+use super::vocabulary::{field, sig, subset};
 
 /// A resource on its way to becoming a location with properties.
 pub(super) struct Building<'b> {
@@ -66,7 +67,7 @@ impl Engine<'_> {
                     let resource = stack.resources.get(resource);
                     if let (Some(&parameter), Some(&resource)) = (parameter, resource) {
                         self.facts
-                            .tuple("Parameter", "clashesWith", &[parameter, resource]);
+                            .tuple(field!("Parameter", "clashesWith"), &[parameter, resource]);
                     }
                 }
             }
@@ -118,12 +119,13 @@ impl Engine<'_> {
             if let (Some(item), Some(&atom)) = (&explicit_or_general, atoms.parameters.get(index)) {
                 let constraints: Vec<AtomId> = self
                     .facts
-                    .related("Parameter", "constraints", atom)
+                    .related(field!("Parameter", "constraints"), atom)
                     .collect();
-                let ty = self.facts.related("Parameter", "type", atom).next();
+                let ty = self.facts.related(field!("Parameter", "type"), atom).next();
                 if let Some(ty) = ty {
                     let value = self.parameter_value(parameter, item, &constraints, ty);
-                    self.facts.tuple("Parameter", "value", &[atom, value]);
+                    self.facts
+                        .tuple(field!("Parameter", "value"), &[atom, value]);
                 }
             }
             let chosen = match explicit_or_general {
@@ -142,7 +144,7 @@ impl Engine<'_> {
                         && parameter.default.is_none()
                         && self.said.insert((parameter.span, "unset"))
                     {
-                        self.facts.mark(atom, "UnsetParameter");
+                        self.facts.mark(atom, subset!("UnsetParameter"));
                     }
                     let symbol = self.graph.add_symbol(Symbol {
                         name: format!("{}{}", stack.prefix, parameter.name).into(),
@@ -211,17 +213,18 @@ impl Engine<'_> {
         let id = self.duplicate_safe(location);
         let atom = self
             .facts
-            .atom("Resource", resource.name.clone(), resource.span);
+            .atom(sig!("Resource"), resource.name.clone(), resource.span);
         self.facts.locate(atom, id);
         self.by_location.insert(id, atom);
         if let Some(template) = stack.atoms.template {
-            self.facts.tuple("Template", "resources", &[template, atom]);
+            self.facts
+                .tuple(field!("Template", "resources"), &[template, atom]);
         }
         if resource.external_id.is_some() {
-            self.facts.mark(atom, "ExternalResource");
+            self.facts.mark(atom, subset!("ExternalResource"));
         }
         if presence == Truth::Known(false) {
-            self.facts.mark(atom, "AbsentResource");
+            self.facts.mark(atom, subset!("AbsentResource"));
         }
         if let Some(parent) = stack.parent {
             self.bind(parent, id, RoleKind::Containment, "member", resource.span);
@@ -259,24 +262,26 @@ impl Engine<'_> {
         span: Span,
         resolved: &Resolved,
     ) {
-        let atom = self.facts.atom("TypeName", name.clone(), span);
-        self.facts.tuple("Resource", "type", &[resource, atom]);
+        let atom = self.facts.atom(sig!("TypeName"), name.clone(), span);
+        self.facts
+            .tuple(field!("Resource", "type"), &[resource, atom]);
         if matches!(resolved, Resolved::Unknown) {
             let request = self.request;
             let mut known: Vec<&str> = catalogue().names().collect();
             known.extend(request.types.keys().map(|name| &**name));
-            self.suggest("TypeName", atom, name, known);
+            self.suggest(field!("TypeName", "meant"), atom, name, known);
             return;
         }
-        self.facts.mark(atom, "KnownType");
+        self.mark_type(resource, name, resolved);
+        self.facts.mark(atom, subset!("KnownType"));
         if let Resolved::Type(ty) = resolved
             && ty.status.kind != StatusKind::Supported
         {
-            self.facts.mark(atom, "OutdatedType");
+            self.facts.mark(atom, subset!("OutdatedType"));
             if let Some(successor) = &ty.status.substitute {
-                let successor = self.word("Successor", successor, span);
+                let successor = self.word(sig!("Successor"), successor, span);
                 self.facts
-                    .tuple("TypeName", "successor", &[atom, successor]);
+                    .tuple(field!("TypeName", "successor"), &[atom, successor]);
             }
         }
     }
@@ -335,7 +340,8 @@ impl Engine<'_> {
             };
             if target == location {
                 // A role joins two locations; that a resource waits for itself is a fact.
-                self.facts.tuple("Resource", "requires", &[atom, atom]);
+                self.facts
+                    .tuple(field!("Resource", "requires"), &[atom, atom]);
                 continue;
             }
             building.bound.insert(target);
@@ -351,7 +357,8 @@ impl Engine<'_> {
         for used in uses.list {
             if used.target == location {
                 if building.bound.insert(location) {
-                    self.facts.tuple("Resource", "requires", &[atom, atom]);
+                    self.facts
+                        .tuple(field!("Resource", "requires"), &[atom, atom]);
                 }
             } else if building.bound.insert(used.target) {
                 self.bind(used.target, location, used.kind, &used.label, used.span);
@@ -362,7 +369,8 @@ impl Engine<'_> {
 
     pub(super) fn requires(&mut self, atom: AtomId, target: LocationId) {
         if let Some(target) = self.resource_atom(target) {
-            self.facts.tuple("Resource", "requires", &[atom, target]);
+            self.facts
+                .tuple(field!("Resource", "requires"), &[atom, target]);
         }
     }
 }

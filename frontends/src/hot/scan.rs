@@ -5,12 +5,14 @@ use std::sync::Arc;
 
 use locus_core::facts::AtomId;
 use locus_core::suggest::nearest;
+use locus_core::vocabulary::SigId;
 use locus_core::{LocationId, Span};
 
 use super::data::{FunctionShape, Status, StatusKind, catalogue, language};
 use super::engine::{Engine, Prepared, Resolved, TemplateAtoms};
 use super::statics::is_secret_name;
 use super::template::SCHEMA;
+use super::vocabulary::{field, sig, subset};
 use crate::yaml::{Kind, Mapping, Node, Typed};
 
 /// Who mentions something, and what is around it.
@@ -61,7 +63,7 @@ impl Engine<'_> {
                 let target = prepared.by_resource.get(&name.text);
                 let target = target.and_then(|&index| resources.get(index).copied());
                 self.reference(
-                    "DependencyReference",
+                    sig!("DependencyReference"),
                     &name.text,
                     name.span,
                     target,
@@ -86,7 +88,7 @@ impl Engine<'_> {
 
     fn reference(
         &mut self,
-        sig: &'static str,
+        sig: SigId,
         name: &Arc<str>,
         span: Span,
         target: Option<AtomId>,
@@ -94,10 +96,11 @@ impl Engine<'_> {
     ) -> AtomId {
         let atom = self.facts.atom(sig, name.clone(), span);
         if let Some(target) = target {
-            self.facts.tuple("Reference", "target", &[atom, target]);
+            self.facts
+                .tuple(field!("Reference", "target"), &[atom, target]);
         }
         if let Some(from) = from {
-            self.facts.tuple("Reference", "from", &[atom, from]);
+            self.facts.tuple(field!("Reference", "from"), &[atom, from]);
         }
         self.references.insert(span, atom);
         atom
@@ -111,7 +114,7 @@ impl Engine<'_> {
                 let index = scan.prepared.by_condition.get(&name).copied();
                 let target = index.and_then(|index| scan.atoms.conditions.get(index).copied());
                 self.reference(
-                    "ConditionReference",
+                    sig!("ConditionReference"),
                     &name,
                     node.used_at(),
                     target,
@@ -120,7 +123,8 @@ impl Engine<'_> {
                 if let (Some(from), Some(target)) = (scan.from, target)
                     && scan.atoms.conditions.contains(&from)
                 {
-                    self.facts.tuple("Condition", "uses", &[from, target]);
+                    self.facts
+                        .tuple(field!("Condition", "uses"), &[from, target]);
                 }
             }
             (Kind::Scalar(_), _) => {}
@@ -160,7 +164,7 @@ impl Engine<'_> {
         };
         if !text.is_empty() && is_secret_name(name) {
             self.facts
-                .atom("PlainSecret", name.clone(), value.used_at());
+                .atom(sig!("PlainSecret"), name.clone(), value.used_at());
         }
     }
 
@@ -191,7 +195,13 @@ impl Engine<'_> {
                 if let Some(text) = arg.text() {
                     let target = scan.prepared.by_resource.get(text);
                     let target = target.and_then(|&index| scan.resources.get(index).copied());
-                    self.reference("ResourceReference", text, arg.used_at(), target, scan.from);
+                    self.reference(
+                        sig!("ResourceReference"),
+                        text,
+                        arg.used_at(),
+                        target,
+                        scan.from,
+                    );
                 } else {
                     self.scan_node(scan, arg);
                 }
@@ -203,7 +213,7 @@ impl Engine<'_> {
                         Some(&index) => {
                             let target = scan.resources.get(index).copied();
                             self.reference(
-                                "ResourceReference",
+                                sig!("ResourceReference"),
                                 text,
                                 arg.used_at(),
                                 target,
@@ -254,13 +264,19 @@ impl Engine<'_> {
         let Some(name) = node.text() else { return };
         let pseudo = language().pseudo_parameters(scan.prepared.is_cfn());
         if pseudo.iter().any(|known| **known == **name) {
-            self.reference("PseudoReference", name, node.used_at(), None, scan.from);
+            self.reference(
+                sig!("PseudoReference"),
+                name,
+                node.used_at(),
+                None,
+                scan.from,
+            );
             return;
         }
         let index = scan.prepared.by_parameter.get(name);
         let target = index.and_then(|&index| scan.atoms.parameters.get(index).copied());
         self.reference(
-            "ParameterReference",
+            sig!("ParameterReference"),
             name,
             node.used_at(),
             target,
@@ -282,7 +298,7 @@ impl Engine<'_> {
         let index = scan.prepared.by_resource.get(name).copied();
         let target = index.and_then(|index| scan.resources.get(index).copied());
         let reference = self.reference(
-            "AttributeReference",
+            sig!("AttributeReference"),
             name,
             resource.used_at(),
             target,
@@ -292,28 +308,30 @@ impl Engine<'_> {
         let Some(text) = attribute.text() else { return };
         let atom = self
             .facts
-            .atom("AttributeName", text.clone(), attribute.used_at());
-        self.facts
-            .tuple("AttributeReference", "attribute", &[reference, atom]);
+            .atom(sig!("AttributeName"), text.clone(), attribute.used_at());
+        self.facts.tuple(
+            field!("AttributeReference", "attribute"),
+            &[reference, atom],
+        );
         let resolved = index.and_then(|index| scan.types.get(index));
         let (known, plain) = self.attribute(resolved, text);
         if known {
-            self.facts.mark(atom, "KnownAttribute");
+            self.facts.mark(atom, subset!("KnownAttribute"));
         } else if let Some(Resolved::Type(ty)) = resolved {
             let ty = ty.clone();
             let names = ty.attributes.keys().map(|name| &**name);
-            self.suggest("AttributeName", atom, text, names);
+            self.suggest(field!("AttributeName", "meant"), atom, text, names);
         }
         if let Some(status) = attribute_status(scan, index, resolved, text) {
             let successor = status.substitute.as_deref();
             let successor = successor.unwrap_or(status.kind.as_str());
-            let successor = self.word("Successor", successor, attribute.used_at());
+            let successor = self.word(sig!("Successor"), successor, attribute.used_at());
             self.facts
-                .tuple("AttributeName", "outdated", &[atom, successor]);
+                .tuple(field!("AttributeName", "outdated"), &[atom, successor]);
         }
         if plain && !path.is_empty() {
             self.facts
-                .tuple("AttributeReference", "intoText", &[reference, atom]);
+                .tuple(field!("AttributeReference", "intoText"), &[reference, atom]);
         }
     }
 
@@ -366,7 +384,7 @@ impl Engine<'_> {
             ];
             if !ordinary.contains(&&**name) || scan.condition {
                 self.said.insert((key, "call"));
-                self.facts.atom("ForeignCall", name.clone(), key);
+                self.facts.atom(sig!("ForeignCall"), name.clone(), key);
             }
             return;
         }
@@ -391,18 +409,21 @@ impl Engine<'_> {
         };
         if let Some(meant) = meant {
             self.said.insert((key, "call"));
-            let atom = self.facts.atom("SuspectCall", name.clone(), key);
-            let meant = self.word("FunctionName", meant, key);
-            self.facts.tuple("SuspectCall", "meant", &[atom, meant]);
+            let atom = self.facts.atom(sig!("SuspectCall"), name.clone(), key);
+            let meant = self.word(sig!("FunctionName"), meant, key);
+            self.facts
+                .tuple(field!("SuspectCall", "meant"), &[atom, meant]);
         }
     }
 
     /// States that a call cannot be evaluated, and why.
     pub(super) fn malformed(&mut self, function: &Arc<str>, span: Span, problem: &str) {
-        let atom = self.facts.atom("MalformedCall", function.clone(), span);
-        let problem = self.word("Problem", problem, span);
+        let atom = self
+            .facts
+            .atom(sig!("MalformedCall"), function.clone(), span);
+        let problem = self.word(sig!("Problem"), problem, span);
         self.facts
-            .tuple("MalformedCall", "problem", &[atom, problem]);
+            .tuple(field!("MalformedCall", "problem"), &[atom, problem]);
     }
 
     /// Compares the argument of a call with the shape that the function wants.
@@ -478,7 +499,7 @@ impl Engine<'_> {
         if let Some(&reference) = self.references.get(&span)
             && self.said.insert((span, "absent"))
         {
-            self.facts.mark(reference, "AbsentTarget");
+            self.facts.mark(reference, subset!("AbsentTarget"));
         }
     }
 

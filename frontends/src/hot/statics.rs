@@ -12,6 +12,7 @@ use super::constraint::{is_beyond, words};
 use super::data::language;
 use super::engine::{Engine, Prepared, TemplateAtoms};
 use super::parameter::{Parameter, convert};
+use super::vocabulary::{field, sig, subset};
 use crate::yaml::Node;
 
 /// Names that show that a value is secret.
@@ -87,7 +88,7 @@ impl Engine<'_> {
                 let indent = line.len() - line.trim_start().len();
                 let end = at + line.trim_end().len();
                 let span = Span::new(text.span.file, at + indent, end);
-                self.facts.atom("PlainSecret", name, span);
+                self.facts.atom(sig!("PlainSecret"), name, span);
             }
             at += line.len();
         }
@@ -102,24 +103,29 @@ impl Engine<'_> {
             .as_ref()
             .map_or(start, |version| version.text.span);
         let name: Arc<str> = self.sources.name(template.file).into();
-        let atom = self.facts.atom("Template", name, span);
+        let atom = self.facts.atom(sig!("Template"), name, span);
         if template.partial {
-            self.facts.mark(atom, "PartialTemplate");
+            self.facts.mark(atom, subset!("PartialTemplate"));
         }
         if let Some(version) = &template.version {
             let text = &version.text;
-            let id = self.facts.atom("Version", text.text.clone(), text.span);
+            let id = self
+                .facts
+                .atom(sig!("Version"), text.text.clone(), text.span);
             if version.known {
-                self.facts.mark(id, "KnownVersion");
+                self.facts.mark(id, subset!("KnownVersion"));
             } else if language().documented_only(&text.text) {
-                self.facts.mark(id, "DocumentedVersion");
+                self.facts.mark(id, subset!("DocumentedVersion"));
             }
-            self.facts.tuple("Template", "version", &[atom, id]);
+            self.facts.tuple(field!("Template", "version"), &[atom, id]);
         }
         for key in template.keys.iter().filter(|key| !key.allowed) {
             let place = self.place(key.place, key.span);
-            let id = self.facts.atom("ForeignKey", key.name.clone(), key.span);
-            self.facts.tuple("ForeignKey", "place", &[id, place]);
+            let id = self
+                .facts
+                .atom(sig!("ForeignKey"), key.name.clone(), key.span);
+            self.facts
+                .tuple(field!("ForeignKey", "place"), &[id, place]);
             let info = template.info;
             let allowed: &[String] = match key.place {
                 "template" => &info.sections,
@@ -130,7 +136,7 @@ impl Engine<'_> {
                 _ => &[],
             };
             self.suggest(
-                "ForeignKey",
+                field!("ForeignKey", "meant"),
                 id,
                 &key.name,
                 allowed.iter().map(String::as_str),
@@ -143,19 +149,23 @@ impl Engine<'_> {
         };
         for parameter in &prepared.parameters {
             let id = self.parameter_facts(parameter);
-            self.facts.tuple("Template", "parameters", &[atom, id]);
+            self.facts
+                .tuple(field!("Template", "parameters"), &[atom, id]);
             atoms.parameters.push(id);
         }
         for condition in &template.conditions {
             let id = self
                 .facts
-                .atom("Condition", condition.name.clone(), condition.span);
-            self.facts.tuple("Template", "conditions", &[atom, id]);
+                .atom(sig!("Condition"), condition.name.clone(), condition.span);
+            self.facts
+                .tuple(field!("Template", "conditions"), &[atom, id]);
             atoms.conditions.push(id);
         }
         for output in &template.outputs {
-            let id = self.facts.atom("Output", output.name.clone(), output.span);
-            self.facts.tuple("Template", "outputs", &[atom, id]);
+            let id = self
+                .facts
+                .atom(sig!("Output"), output.name.clone(), output.span);
+            self.facts.tuple(field!("Template", "outputs"), &[atom, id]);
             atoms.outputs.push(id);
         }
         self.group_facts(prepared, atom, &atoms);
@@ -165,13 +175,14 @@ impl Engine<'_> {
     fn repeated_keys(&mut self, prepared: &Prepared) {
         let keys = prepared.template.dialect.keys();
         for duplicate in &prepared.template.duplicates {
-            let again = self
-                .facts
-                .atom("RepeatedKey", duplicate.name.clone(), duplicate.again);
+            let again =
+                self.facts
+                    .atom(sig!("RepeatedKey"), duplicate.name.clone(), duplicate.again);
             let first = self
                 .facts
-                .atom("FirstKey", duplicate.name.clone(), duplicate.first);
-            self.facts.tuple("RepeatedKey", "first", &[again, first]);
+                .atom(sig!("FirstKey"), duplicate.name.clone(), duplicate.first);
+            self.facts
+                .tuple(field!("RepeatedKey", "first"), &[again, first]);
             if let [section] = duplicate.path.as_slice() {
                 let place = match &**section {
                     s if s == keys.resources => "resource",
@@ -181,7 +192,8 @@ impl Engine<'_> {
                     _ => continue,
                 };
                 let place = self.place(place, duplicate.again);
-                self.facts.tuple("RepeatedKey", "names", &[again, place]);
+                self.facts
+                    .tuple(field!("RepeatedKey", "names"), &[again, place]);
             }
         }
     }
@@ -189,53 +201,63 @@ impl Engine<'_> {
     fn parameter_facts(&mut self, parameter: &Parameter) -> AtomId {
         let atom = self
             .facts
-            .atom("Parameter", parameter.name.clone(), parameter.span);
+            .atom(sig!("Parameter"), parameter.name.clone(), parameter.span);
         let (text, span) = match &parameter.written_type {
             Some(text) => (text.text.clone(), text.span),
             None => ("".into(), parameter.span),
         };
-        let ty = self.facts.atom("ParameterType", text, span);
-        self.facts.tuple("Parameter", "type", &[atom, ty]);
+        let ty = self.facts.atom(sig!("ParameterType"), text, span);
+        self.facts.tuple(field!("Parameter", "type"), &[atom, ty]);
         if parameter.type_known {
-            self.facts.mark(ty, "KnownParameterType");
+            self.facts.mark(ty, subset!("KnownParameterType"));
         }
         if parameter.hidden {
-            self.facts.mark(atom, "HiddenParameter");
+            self.facts.mark(atom, subset!("HiddenParameter"));
         } else if is_secret_name(&parameter.name) {
             self.facts
-                .atom("PlainSecret", parameter.name.clone(), parameter.span);
+                .atom(sig!("PlainSecret"), parameter.name.clone(), parameter.span);
         }
         let mut constraints = Vec::with_capacity(parameter.constraints.len());
         for constraint in &parameter.constraints {
             let kind = &constraint.kind;
             let id = self
                 .facts
-                .atom("ParameterConstraint", kind.text.clone(), kind.span);
-            self.facts.tuple("Parameter", "constraints", &[atom, id]);
+                .atom(sig!("ParameterConstraint"), kind.text.clone(), kind.span);
+            self.facts
+                .tuple(field!("Parameter", "constraints"), &[atom, id]);
             let kind_atom = self.constraint_kind(&kind.text, kind.span, constraint.known);
             self.facts
-                .tuple("ParameterConstraint", "kind", &[id, kind_atom]);
+                .tuple(field!("ParameterConstraint", "kind"), &[id, kind_atom]);
             if constraint.fits {
-                self.facts.mark(id, "FittingConstraint");
+                self.facts.mark(id, subset!("FittingConstraint"));
             }
             for bound in &constraint.bounds {
                 let value = &bound.item.value;
-                let bound_atom =
-                    self.facts
-                        .valued("Bound", value.to_string(), bound.item.span, value.clone());
+                let bound_atom = self.facts.valued(
+                    sig!("Bound"),
+                    value.to_string(),
+                    bound.item.span,
+                    value.clone(),
+                );
                 match super::constraint::number(value) {
-                    Some(Value::Int(_)) => self.facts.mark(bound_atom, "IntegerBound"),
-                    Some(_) => self.facts.mark(bound_atom, "NumberBound"),
+                    Some(Value::Int(_)) => self.facts.mark(bound_atom, subset!("IntegerBound")),
+                    Some(_) => self.facts.mark(bound_atom, subset!("NumberBound")),
                     None => {}
                 }
-                self.facts
-                    .tuple("ParameterConstraint", bound.name, &[id, bound_atom]);
+                let field = match bound.name {
+                    "min" => field!("ParameterConstraint", "min"),
+                    "max" => field!("ParameterConstraint", "max"),
+                    "step" => field!("ParameterConstraint", "step"),
+                    _ => field!("ParameterConstraint", "offset"),
+                };
+                self.facts.tuple(field, &[id, bound_atom]);
             }
             constraints.push(id);
         }
         if let Some(default) = &parameter.default {
             let id = self.parameter_value(parameter, default, &constraints, ty);
-            self.facts.tuple("Parameter", "default", &[atom, id]);
+            self.facts
+                .tuple(field!("Parameter", "default"), &[atom, id]);
         }
         atom
     }
@@ -245,10 +267,10 @@ impl Engine<'_> {
         let file_start = Span::start_of(span.file);
         let fresh = !self
             .words
-            .contains_key(&("ConstraintKind", kind.clone(), file_start));
-        let atom = self.word("ConstraintKind", kind, file_start);
+            .contains_key(&(sig!("ConstraintKind"), kind.clone(), file_start));
+        let atom = self.word(sig!("ConstraintKind"), kind, file_start);
         if fresh && known {
-            self.facts.mark(atom, "KnownConstraintKind");
+            self.facts.mark(atom, subset!("KnownConstraintKind"));
         }
         atom
     }
@@ -283,16 +305,19 @@ impl Engine<'_> {
         };
         let id = self
             .facts
-            .valued("ParameterValue", shown, item.span, item.value.clone());
+            .valued(sig!("ParameterValue"), shown, item.span, item.value.clone());
         match convert(parameter.ty, item) {
-            None => self.facts.tuple("ParameterValue", "mistyped", &[id, ty]),
+            None => self
+                .facts
+                .tuple(field!("ParameterValue", "mistyped"), &[id, ty]),
             Some(value) => {
                 for (constraint, &atom) in parameter.constraints.iter().zip(constraints) {
                     let Some(meaning) = &constraint.meaning else {
                         continue;
                     };
                     if constraint.fits && self.breaks(meaning, &value, item.span) {
-                        self.facts.tuple("ParameterValue", "violates", &[id, atom]);
+                        self.facts
+                            .tuple(field!("ParameterValue", "violates"), &[id, atom]);
                     }
                 }
             }
@@ -306,35 +331,40 @@ impl Engine<'_> {
         for group in &prepared.template.groups {
             let label = group.label.as_ref();
             let name = label.map_or_else(|| "".into(), |label| label.text.clone());
-            let id = self.facts.atom("ParameterGroup", name, group.span);
-            self.facts.tuple("Template", "groups", &[template, id]);
+            let id = self.facts.atom(sig!("ParameterGroup"), name, group.span);
+            self.facts
+                .tuple(field!("Template", "groups"), &[template, id]);
             if let Some(label) = label {
                 let label_atom = match labels.get(&label.text) {
                     Some(&known) => known,
                     None => {
-                        let new = self.facts.atom("Label", label.text.clone(), label.span);
+                        let new = self
+                            .facts
+                            .atom(sig!("Label"), label.text.clone(), label.span);
                         labels.insert(label.text.clone(), new);
                         new
                     }
                 };
                 self.facts
-                    .tuple("ParameterGroup", "label", &[id, label_atom]);
+                    .tuple(field!("ParameterGroup", "label"), &[id, label_atom]);
             }
             for member in &group.members {
-                let member_atom = self
-                    .facts
-                    .atom("GroupMember", member.text.clone(), member.span);
+                let member_atom =
+                    self.facts
+                        .atom(sig!("GroupMember"), member.text.clone(), member.span);
                 self.facts
-                    .tuple("ParameterGroup", "members", &[id, member_atom]);
+                    .tuple(field!("ParameterGroup", "members"), &[id, member_atom]);
                 let parameter = prepared.by_parameter.get(&member.text);
                 if let Some(&parameter) = parameter.and_then(|&i| atoms.parameters.get(i)) {
-                    self.facts
-                        .tuple("GroupMember", "parameter", &[member_atom, parameter]);
+                    self.facts.tuple(
+                        field!("GroupMember", "parameter"),
+                        &[member_atom, parameter],
+                    );
                 }
                 match members.get(&member.text) {
                     Some(&first) => {
                         self.facts
-                            .tuple("GroupMember", "repeats", &[member_atom, first]);
+                            .tuple(field!("GroupMember", "repeats"), &[member_atom, first]);
                     }
                     None => {
                         members.insert(member.text.clone(), member_atom);
@@ -349,8 +379,9 @@ impl Engine<'_> {
         let atoms = self.template_atoms(prepared);
         for given in std::mem::take(&mut self.environment.foreign) {
             let place = self.place("environment", given.span);
-            let id = self.facts.atom("ForeignKey", given.text, given.span);
-            self.facts.tuple("ForeignKey", "place", &[id, place]);
+            let id = self.facts.atom(sig!("ForeignKey"), given.text, given.span);
+            self.facts
+                .tuple(field!("ForeignKey", "place"), &[id, place]);
         }
         let given: Vec<(Arc<str>, Span)> = self
             .environment
@@ -359,17 +390,24 @@ impl Engine<'_> {
             .map(|given| (given.name.clone(), given.span))
             .collect();
         for (name, span) in given {
-            let id = self.facts.atom("EnvironmentParameter", name.clone(), span);
+            let id = self
+                .facts
+                .atom(sig!("EnvironmentParameter"), name.clone(), span);
             let parameter = prepared.by_parameter.get(&name);
             if let Some(&parameter) = parameter.and_then(|&i| atoms.parameters.get(i)) {
-                self.facts
-                    .tuple("EnvironmentParameter", "parameter", &[id, parameter]);
+                self.facts.tuple(
+                    field!("EnvironmentParameter", "parameter"),
+                    &[id, parameter],
+                );
             }
         }
         let registry: Vec<_> = self.environment.registry.clone();
         for mapped in registry {
-            self.facts
-                .atom("RegistryEntry", mapped.to.text.clone(), mapped.to.span);
+            self.facts.atom(
+                sig!("RegistryEntry"),
+                mapped.to.text.clone(),
+                mapped.to.span,
+            );
             // A mapping to a file that is not there is wrong even when no resource uses it.
             if super::engine::is_template_name(&mapped.to.text)
                 && let Err(why) = self.file(&mapped.to.text, mapped.file)

@@ -113,6 +113,7 @@ impl Case {
         let facts = &self.loaded.facts;
         facts
             .of(sig)
+            .into_iter()
             .map(|id| format!("{} @{}", facts.get(id).name, self.at(facts.get(id).span)))
             .collect()
     }
@@ -127,6 +128,7 @@ impl Case {
             .collect();
         facts
             .of(sig)
+            .into_iter()
             .filter(|id| !related.contains(id))
             .map(|id| format!("{} @{}", facts.get(id).name, self.at(facts.get(id).span)))
             .collect()

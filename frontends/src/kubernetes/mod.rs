@@ -1,10 +1,8 @@
 //! Kubernetes: Kubernetes manifests are recognised, so that they are not taken for something else; they cannot be checked yet.
 
-use locus_core::facts::{Facts, Vocabulary};
-use locus_core::{Diagnostic, LocationGraph, Sources};
+use locus_core::vocabulary::{Declarations, Vocabulary};
 
-use crate::language::{Confidence, Kind, KindRole, Language, Loaded, Request};
-use crate::loader::Loader;
+use crate::language::{Confidence, Kind, KindRole, Language};
 use crate::yaml::{Mapping, Node};
 
 /// Kubernetes manifests.
@@ -16,11 +14,6 @@ static KINDS: [Kind; 1] = [Kind {
     role: KindRole::Unsupported,
     sign: None,
 }];
-
-static VOCABULARY: Vocabulary = Vocabulary {
-    module: "kubernetes",
-    sigs: &[],
-};
 
 impl Language for Kubernetes {
     fn name(&self) -> &'static str {
@@ -45,16 +38,9 @@ impl Language for Kubernetes {
         (root.get("kind").is_some() || versioned).then_some((kind, Confidence::Possible))
     }
 
-    fn load(&self, request: &Request, _loader: &dyn Loader, _sources: &mut Sources) -> Loaded {
-        let message = "Kubernetes manifests cannot be checked yet";
-        Loaded {
-            language: self.name(),
-            graph: LocationGraph::new(),
-            facts: Facts::new(&VOCABULARY),
-            diagnostics: Vec::new(),
-            unchecked: vec![Diagnostic::warning("kind", message)],
-            files: request.files.clone(),
-        }
+    fn vocabulary(&self) -> Vocabulary {
+        static FACTS: Declarations = Declarations::none("kubernetes");
+        Vocabulary::of(&FACTS)
     }
 }
 

@@ -11,12 +11,15 @@ pub mod settings;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
 use std::fmt;
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use locus_core::catalogue::Code;
 use locus_core::facts::Facts;
 use locus_core::value::Field;
+use locus_core::vocabulary::{Sig, Vocabulary};
 use locus_core::{Diagnostic, LocationGraph, Sources};
 
 use crate::compose::Compose;
@@ -99,8 +102,24 @@ pub trait Language: Sync {
         &[]
     }
 
-    /// Loads a configuration.
-    fn load(&self, request: &Request, loader: &dyn Loader, sources: &mut Sources) -> Loaded;
+    /// What rules about it can mention, without what a project declares.
+    fn vocabulary(&self) -> Vocabulary;
+
+    /// Loads a configuration. One that is only recognised is said to be unchecked.
+    fn load(&self, request: &Request, loader: &dyn Loader, sources: &mut Sources) -> Loaded {
+        let _ = (loader, sources);
+        let kind = self.kinds().first().map_or(self.title(), |kind| kind.name);
+        let message = format!("{kind}s cannot be checked yet");
+        Loaded {
+            language: self.name(),
+            graph: LocationGraph::new(),
+            facts: Facts::new(self.vocabulary().facts()),
+            declared: Arc::default(),
+            diagnostics: Vec::new(),
+            unchecked: vec![Diagnostic::warning("kind", message)],
+            files: request.files.clone(),
+        }
+    }
 }
 
 impl fmt::Debug for dyn Language {
@@ -108,6 +127,9 @@ impl fmt::Debug for dyn Language {
         f.write_str(self.name())
     }
 }
+
+/// Words of rules; those that name types of a project are described when it is loaded.
+pub type Words = Arc<BTreeSet<String>>;
 
 /// What to load, and the inputs it is loaded with.
 #[derive(Clone, Debug, Default)]
@@ -124,6 +146,8 @@ pub struct Request {
     pub all_inputs: bool,
     /// The time with which dates are compared that must lie in the future; without it, none is past.
     pub now: Option<SystemTime>,
+    /// The words of the user's own rules.
+    pub mentioned: Words,
 }
 
 impl Request {
@@ -145,6 +169,8 @@ pub struct Loaded {
     pub graph: LocationGraph,
     /// What rules quantify over.
     pub facts: Facts,
+    /// Signatures that the configuration declares, of those that rules mention.
+    pub declared: Arc<Vec<Sig>>,
     /// What could not be read or is refused.
     pub diagnostics: Vec<Diagnostic>,
     /// What could not be checked, and why.

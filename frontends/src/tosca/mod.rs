@@ -1,10 +1,8 @@
 //! TOSCA: TOSCA service templates are recognised, so that they are not taken for something else; they cannot be checked yet.
 
-use locus_core::facts::{Facts, Vocabulary};
-use locus_core::{Diagnostic, LocationGraph, Sources};
+use locus_core::vocabulary::{Declarations, Vocabulary};
 
-use crate::language::{Confidence, Kind, KindRole, Language, Loaded, Request};
-use crate::loader::Loader;
+use crate::language::{Confidence, Kind, KindRole, Language};
 use crate::yaml::{Mapping, Node};
 
 /// TOSCA service templates.
@@ -16,11 +14,6 @@ static KINDS: [Kind; 1] = [Kind {
     role: KindRole::Unsupported,
     sign: None,
 }];
-
-static VOCABULARY: Vocabulary = Vocabulary {
-    module: "tosca",
-    sigs: &[],
-};
 
 impl Language for Tosca {
     fn name(&self) -> &'static str {
@@ -46,15 +39,8 @@ impl Language for Tosca {
         found.then_some((kind, Confidence::Possible))
     }
 
-    fn load(&self, request: &Request, _loader: &dyn Loader, _sources: &mut Sources) -> Loaded {
-        let message = "TOSCA service templates cannot be checked yet";
-        Loaded {
-            language: self.name(),
-            graph: LocationGraph::new(),
-            facts: Facts::new(&VOCABULARY),
-            diagnostics: Vec::new(),
-            unchecked: vec![Diagnostic::warning("kind", message)],
-            files: request.files.clone(),
-        }
+    fn vocabulary(&self) -> Vocabulary {
+        static FACTS: Declarations = Declarations::none("tosca");
+        Vocabulary::of(&FACTS)
     }
 }

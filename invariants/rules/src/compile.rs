@@ -13,7 +13,7 @@ use crate::logic::{Plan, QueryId, RelationId};
 use crate::program::{Program, RelationKind, RuleProgram};
 use crate::template::Template;
 use crate::violation::Violation;
-use locus_frontends::vocabulary::{Sig, Vocabulary};
+use locus_core::vocabulary::{Sig, Vocabulary};
 
 /// Rules that could be compiled, and what is wrong with the others.
 #[derive(Debug, Default)]
@@ -44,18 +44,14 @@ impl Loader for Files<'_> {
 }
 
 /// The words of a text that may be names.
-fn words(text: &str) -> impl Iterator<Item = &str> {
+pub fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '\''))
         .filter(|word| !word.is_empty())
 }
 
 impl Program {
     /// Compiles the rules of a library that are about one language.
-    pub fn compile(
-        library: &Library,
-        vocabulary: &dyn Vocabulary,
-        sources: &mut Sources,
-    ) -> Compiled {
+    pub fn compile(library: &Library, vocabulary: &Vocabulary, sources: &mut Sources) -> Compiled {
         let language = vocabulary.language();
         let rules: Vec<&Rule> = library
             .rules()
@@ -64,8 +60,8 @@ impl Program {
             .collect();
         let relevant = library.relevant(language);
         let mentioned: BTreeSet<&str> = relevant.flat_map(|source| words(&source.text)).collect();
-        let sigs = locus_frontends::vocabulary::reachable(vocabulary, &mentioned);
-        let declarations = locus_frontends::vocabulary::module(vocabulary, &sigs);
+        let sigs = vocabulary.reachable(&mentioned);
+        let declarations = vocabulary.module(&sigs);
         let mut root = String::new();
         let mut modules: Vec<&str> = Vec::new();
         for rule in &rules {
@@ -81,7 +77,7 @@ impl Program {
         let files = Files {
             library,
             vocabulary: &declarations,
-            vocabulary_module: format!("{language}/vocabulary"),
+            vocabulary_module: vocabulary.module_name(),
         };
         let reading = locus_grammar::read("rules.als", &root, sources, &files);
         let mut compiled = Compiled {
@@ -94,6 +90,7 @@ impl Program {
             }
         }
         compiled.add_fields_of_messages(&sigs);
+        compiled.find_origins(vocabulary, &sigs, &mentioned);
         let program = &mut compiled.program;
         let relations = &program.relations;
         let listed = |id: RelationId| {
@@ -171,15 +168,15 @@ impl Compiled {
             }
         }
         for sig in declared {
-            if sigs.contains(&sig.name) {
+            if sigs.contains(&*sig.name) {
                 self.program
-                    .relation(RelationKind::Sig(sig.name.clone()), 1);
+                    .relation(RelationKind::Sig(sig.name.to_string()), 1);
             }
             for field in &sig.fields {
-                if fields.contains(&field.name) {
+                if fields.contains(&*field.name) {
                     let kind = RelationKind::Field {
-                        sig: sig.name.clone(),
-                        name: field.name.clone(),
+                        sig: sig.name.to_string(),
+                        name: field.name.to_string(),
                     };
                     self.program.relation(kind, field.columns.len() + 1);
                 }

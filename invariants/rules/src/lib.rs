@@ -13,15 +13,16 @@ mod library;
 pub mod logic;
 pub mod marks;
 mod normal;
+mod origin;
 mod program;
 mod stored;
 mod template;
 mod violation;
 
 pub use builtin::Builtin;
-pub use compile::Compiled;
+pub use compile::{Compiled, words};
 pub use doc::{Place, Rule, RuleError, is_name};
 pub use fix::{Change, Fix};
 pub use library::{Library, Source};
-pub use program::{Program, RelationEntry, RelationKind, RuleProgram};
+pub use program::{Constant, Origin, Program, RelationEntry, RelationKind, RuleProgram, Things};
 pub use template::{Path, Piece, Template};

@@ -15,7 +15,7 @@ use crate::logic::{ExprId, FormulaId, IntId, VarId};
 use crate::program::{Program, RelationKind};
 
 /// The signature whose fields are the built-in relations.
-const COMPUTED: &str = "Computed";
+pub(super) const COMPUTED: &str = "Computed";
 
 /// Why a rule cannot use a term.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -25,12 +25,90 @@ pub enum RelationKind {
 }
 
 /// A relation that rules mention.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RelationEntry {
     /// What it holds.
     pub kind: RelationKind,
     /// Number of columns.
     pub arity: usize,
+    /// What fills it.
+    pub origin: Origin,
+}
+
+/// What fills a relation from a configuration, found out when rules are compiled.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub enum Origin {
+    /// Nothing does.
+    #[default]
+    Nothing,
+    /// The atoms of the signatures of facts at some positions.
+    Atoms(Vec<usize>),
+    /// The atoms of facts in the subset at a position.
+    Subset(usize),
+    /// The tuples of the facts' field at a position.
+    Tuples(usize),
+    /// The locations that exist already.
+    Existing,
+    /// Locations or maps, by their place in [`Program::things`].
+    Things(u32),
+    /// A property of locations or maps.
+    Property {
+        /// Whose, by their place in [`Program::things`].
+        of: u32,
+        /// The names that it has in the configuration.
+        names: Vec<String>,
+        /// The value when it is not given.
+        default: Option<Constant>,
+        /// The maps in it, when they have a schema, by their place in [`Program::things`].
+        maps: Option<u32>,
+    },
+    /// A relation over values.
+    Builtin(Builtin),
+}
+
+/// Locations, or maps within their properties, that are the atoms of a signature.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Things {
+    /// The signature.
+    pub sig: String,
+    /// The sorts of the locations.
+    pub sorts: Vec<String>,
+    /// The subset of facts that locations are in instead.
+    pub marked: Option<usize>,
+    /// The properties that lead to maps, outermost first; none for the locations themselves.
+    pub path: Vec<String>,
+}
+
+/// A literal of a rule, or the default of a property.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub enum Constant {
+    /// A truth value.
+    Bool(bool),
+    /// A number.
+    Int(i64),
+    /// A text.
+    Str(String),
+}
+
+impl Constant {
+    /// The constant of a value; none of one that cannot be stored.
+    pub fn of(value: &Value) -> Option<Constant> {
+        Some(match value {
+            Value::Bool(value) => Constant::Bool(*value),
+            Value::Int(value) => Constant::Int(value.to_i64()?),
+            Value::Str(text) => Constant::Str(text.to_string()),
+            _ => return None,
+        })
+    }
+
+    /// The value.
+    pub fn value(&self) -> Value {
+        match self {
+            Constant::Bool(value) => Value::Bool(*value),
+            Constant::Int(value) => Value::Int((*value).into()),
+            Constant::Str(text) => Value::str(text.as_str()),
+        }
+    }
 }
 
 /// A compiled rule.
@@ -59,20 +137,28 @@ pub struct Program {
     pub plans: Vec<Plan>,
     /// The rules.
     pub rules: Vec<RuleProgram>,
-    /// Where each relation is.
-    pub(super) places: FxHashMap<RelationEntry, RelationId>,
+    /// The locations and maps that fill relations.
+    pub things: Vec<Things>,
+    /// Where each relation is, while rules are compiled.
+    pub(super) places: FxHashMap<(RelationKind, usize), RelationId>,
 }
 
 impl Program {
     /// The relation of this kind, which is added when it is new.
     pub(super) fn relation(&mut self, kind: RelationKind, arity: usize) -> RelationId {
-        let entry = RelationEntry { kind, arity };
-        if let Some(&id) = self.places.get(&entry) {
-            return id;
+        let next = RelationId(u32::try_from(self.relations.len()).unwrap_or(u32::MAX));
+        let id = *self.places.entry((kind.clone(), arity)).or_insert(next);
+        if id == next {
+            let origin = match kind {
+                RelationKind::Builtin(builtin) => Origin::Builtin(builtin),
+                _ => Origin::Nothing,
+            };
+            self.relations.push(RelationEntry {
+                kind,
+                arity,
+                origin,
+            });
         }
-        let id = RelationId(u32::try_from(self.relations.len()).unwrap_or(u32::MAX));
-        self.relations.push(entry.clone());
-        self.places.insert(entry, id);
         id
     }
 

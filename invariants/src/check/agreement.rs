@@ -9,14 +9,12 @@ use locus_solver::evaluate::Evaluator as Judge;
 use locus_solver::search::Instance;
 use proptest::prelude::*;
 
-use super::layout::Layout;
 use super::populate::populate;
 use super::problem::translate;
 use super::run::Checker;
 use super::run::Configuration;
 use crate::engine::{Evaluator, Search, Shared, Slots, Tri};
 use crate::library;
-use crate::vocabulary;
 
 /// Compares the verdicts on all rules that `wanted` chooses; returns those that were compared.
 fn agree(language: &str, text: &str, wanted: impl Fn(&str) -> bool) -> BTreeSet<String> {
@@ -29,14 +27,7 @@ fn agree(language: &str, text: &str, wanted: impl Fn(&str) -> bool) -> BTreeSet<
     let front_end = Registry::builtin().named(language).expect("a language");
     let loaded = front_end.load(&request, &loader, &mut sources);
     let program = Checker::builtin(language).expect("rules").program();
-    let vocabulary = vocabulary::of(language).expect("a vocabulary");
-    let configuration = Configuration {
-        vocabulary,
-        graph: &loaded.graph,
-        facts: &loaded.facts,
-    };
-    let layout = Layout::new(program, configuration);
-    let database = populate(program, &layout, configuration, false);
+    let database = populate(program, Configuration::of(&loaded), false);
     let slots = Slots::new(&program.terms);
     let shared = Shared::new(&slots);
     let mut compared = BTreeSet::new();

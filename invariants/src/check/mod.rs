@@ -4,7 +4,6 @@
 mod agreement;
 mod decide;
 mod fold;
-mod layout;
 mod mend;
 mod populate;
 mod problem;

@@ -6,14 +6,13 @@ use locus_core::Span;
 use locus_core::facts::{AtomId, Facts};
 use locus_core::graph::{Location, LocationGraph, LocationId, Presence};
 use locus_core::value::{Field, Item, SymbolKind, Value, field};
+use locus_core::vocabulary::{Members, Sig};
 use rustc_hash::FxHashMap;
 
-use super::layout::{Layout, Origin, Property};
 use super::run::Configuration;
 use crate::engine::{Atom, AtomInfo, Database, DatabaseBuilder, Table, Tri};
 use crate::logic::RelationId;
-use crate::rules::Program;
-use crate::vocabulary::{Members, Vocabulary};
+use crate::rules::{Origin, Program, Things};
 
 /// An atom with properties: a location, or a map within the properties of one.
 #[derive(Clone, Copy)]
@@ -28,74 +27,74 @@ struct Owner<'g> {
 
 struct Populate<'a> {
     builder: DatabaseBuilder,
-    vocabulary: &'a dyn Vocabulary,
+    program: &'a Program,
     graph: &'a LocationGraph,
     facts: &'a Facts,
+    declared: &'a [Sig],
     locations: Vec<Atom>,
     fact_atoms: Vec<Atom>,
     by_sort: FxHashMap<&'a str, Vec<LocationId>>,
-    by_sig: FxHashMap<&'static str, Vec<Atom>>,
-    owners: FxHashMap<&'a str, Arc<Vec<Owner<'a>>>>,
-    /// The atoms of maps, by where they are held in the graph.
-    maps: FxHashMap<*const Item, Atom>,
+    /// The atoms of each signature of facts.
+    by_sig: Vec<Vec<Atom>>,
+    /// The locations or maps of signatures, once they are asked for.
+    owners: Vec<Option<Arc<Vec<Owner<'a>>>>>,
+    /// The atoms of maps: whose, in which property, at which place there.
+    maps: FxHashMap<(Atom, &'a str, usize), Atom>,
 }
 
 /// The facts of a configuration, as far as a program mentions them.
 pub(super) fn populate(
     program: &Program,
-    layout: &Layout,
     configuration: Configuration<'_>,
     all_inputs: bool,
 ) -> Database {
     let Configuration {
-        vocabulary,
         graph,
         facts,
+        declared,
     } = configuration;
     let symbols = graph.symbols().map(|(_, symbol)| symbol);
-    let kinds = program.relations.iter().zip(&layout.origins);
-    let kinds = kinds.map(|(entry, origin)| {
-        let property = matches!(origin, Origin::Property { .. });
+    let kinds = program.relations.iter().map(|entry| {
+        let property = matches!(entry.origin, Origin::Property { .. });
         (entry.arity, property)
     });
     let mut populate = Populate {
         builder: DatabaseBuilder::new(kinds, &program.constants, symbols, all_inputs),
-        vocabulary,
+        program,
         graph,
         facts,
+        declared,
         locations: Vec::new(),
         fact_atoms: Vec::new(),
         by_sort: FxHashMap::default(),
-        by_sig: FxHashMap::default(),
-        owners: FxHashMap::default(),
+        by_sig: vec![Vec::new(); facts.declarations().sigs.len()],
+        owners: vec![None; program.things.len()],
         maps: FxHashMap::default(),
     };
     populate.add_atoms();
     // Of most types there is no location.
-    let sorts = populate.by_sort.keys();
-    let mut typed: Vec<u32> = sorts
-        .flat_map(|sort| layout.of_sort(sort).to_vec())
-        .collect();
-    typed.sort_unstable();
-    typed.dedup();
-    let entries = || (0..).zip(program.relations.iter().zip(&layout.origins));
-    for (at, (entry, origin)) in entries() {
-        let filled = match origin {
-            Origin::Things { .. } | Origin::Property { .. } => typed.binary_search(&at).is_ok(),
-            Origin::Atoms { .. } | Origin::Tuples { .. } | Origin::Existing => true,
+    let things = program.things.iter();
+    let there: Vec<bool> = things.map(|things| populate.has(things)).collect();
+    let is_there = |at: u32| there.get(at as usize) == Some(&true);
+    for (at, entry) in (0..).zip(&program.relations) {
+        let filled = match entry.origin {
+            Origin::Things(of) | Origin::Property { of, .. } => is_there(of),
+            Origin::Nothing => false,
             // These are over the values of all other relations.
             Origin::Builtin(_) => false,
+            _ => true,
         };
         if filled {
-            let (table, property) = populate.table(origin, entry.arity);
+            let table = populate.table(&entry.origin, entry.arity);
+            let property = matches!(entry.origin, Origin::Property { .. });
             populate.builder.set(RelationId(at), table, property);
         }
     }
-    for (at, (entry, origin)) in entries() {
-        if let Origin::Builtin(builtin) = origin {
+    for (at, entry) in (0..).zip(&program.relations) {
+        if let Origin::Builtin(builtin) = entry.origin {
             populate
                 .builder
-                .set_builtin(RelationId(at), *builtin, entry.arity);
+                .set_builtin(RelationId(at), builtin, entry.arity);
         }
     }
     populate.builder.finish()
@@ -128,13 +127,11 @@ impl<'a> Populate<'a> {
         let facts = self.facts;
         self.builder.reserve(facts.len());
         self.fact_atoms.reserve(facts.len());
-        // Atoms of one signature often come in a row.
-        let first = facts.atoms().next().map_or("", |(_, fact)| fact.sig);
-        let mut row = (first, Vec::new());
         for (_, fact) in facts.atoms() {
             let location = fact.location.and_then(|id| self.locations.get(id.index()));
             let value = fact.value.as_ref();
-            let value = value.filter(|_| self.vocabulary.is_value(fact.sig));
+            let decl = facts.declarations().decl(fact.sig);
+            let value = value.filter(|_| decl.is_some_and(|decl| decl.value));
             let known = match (location, value) {
                 (Some(&atom), _) => {
                     // The front-end knows what the user calls it.
@@ -152,40 +149,38 @@ impl<'a> Populate<'a> {
                 })
             });
             self.fact_atoms.push(atom);
-            if fact.sig != row.0 {
-                let done = std::mem::replace(&mut row.0, fact.sig);
-                self.by_sig.entry(done).or_default().append(&mut row.1);
+            if let Some(atoms) = self.by_sig.get_mut(fact.sig.index()) {
+                atoms.push(atom);
             }
-            row.1.push(atom);
         }
-        self.by_sig.entry(row.0).or_default().append(&mut row.1);
     }
 
     fn fact(&self, id: AtomId) -> Option<Atom> {
         self.fact_atoms.get(id.index()).copied()
     }
 
-    /// The tuples of a relation, and whether it is a property.
-    fn table(&mut self, origin: &'a Origin, arity: usize) -> (Table, bool) {
+    /// The tuples of a relation.
+    fn table(&mut self, origin: &'a Origin, arity: usize) -> Table {
         let mut table = Table::new(arity);
         let facts = self.facts;
         match origin {
-            Origin::Atoms { sigs, subset } => {
-                for name in sigs {
-                    for &atom in self.by_sig.get(name).map_or(&[][..], Vec::as_slice) {
+            Origin::Atoms(sigs) => {
+                for &sig in sigs {
+                    for &atom in self.by_sig.get(sig).map_or(&[][..], Vec::as_slice) {
                         table.push(&[atom], None, Tri::True);
                     }
                 }
-                for &id in facts.marked(subset) {
+            }
+            Origin::Subset(subset) => {
+                for &id in facts.marked(*subset) {
                     if let Some(atom) = self.fact(id) {
                         table.push(&[atom], None, Tri::True);
                     }
                 }
-                (table, false)
             }
-            Origin::Tuples { sig, field } => {
+            Origin::Tuples(field) => {
                 let mut row: Vec<Atom> = Vec::new();
-                let relation = facts.relation_of(sig, field).into_iter();
+                let relation = facts.relation_at(*field).into_iter();
                 for (tuple, written) in relation.flat_map(|relation| relation.placed()) {
                     row.clear();
                     row.extend(tuple.iter().filter_map(|&id| self.fact(id)));
@@ -194,7 +189,6 @@ impl<'a> Populate<'a> {
                         table.push(&row, span, Tri::True);
                     }
                 }
-                (table, false)
             }
             Origin::Existing => {
                 for ((_, location), &atom) in self.graph.locations().zip(&self.locations) {
@@ -202,75 +196,117 @@ impl<'a> Populate<'a> {
                         table.push(&[atom], None, Tri::True);
                     }
                 }
-                (table, false)
             }
-            Origin::Things { sig } => {
-                for owner in self.owners(sig).iter() {
+            Origin::Things(of) => {
+                for owner in self.owners(*of).iter() {
                     table.push(&[owner.atom], None, owner.certain);
                 }
-                (table, false)
             }
-            Origin::Property {
-                sig,
-                name,
-                property,
-            } => {
-                let find = || Property::find(self.vocabulary, sig, name);
-                match property.get_or_init(find) {
-                    Some(property) => {
-                        self.property(sig, name, property, &mut table);
-                        (table, true)
-                    }
-                    None => (table, false),
+            Origin::Property { .. } => self.property(origin, &mut table),
+            Origin::Builtin(_) | Origin::Nothing => {}
+        }
+        table
+    }
+
+    /// Signatures that the project declares and that extend one, directly or not.
+    fn extending(&self, sig: &str) -> Vec<&'a Sig> {
+        let mut found: Vec<&'a Sig> = Vec::new();
+        let mut open = vec![sig.to_owned()];
+        while let Some(name) = open.pop() {
+            for sig in self.declared {
+                let is_part = sig.parent.as_deref() == Some(&*name);
+                if is_part && !found.iter().any(|known| known.name == sig.name) {
+                    open.push(sig.name.to_string());
+                    found.push(sig);
                 }
             }
-            Origin::Builtin(_) => (table, false),
         }
+        found
+    }
+
+    /// Whether there are locations of a signature, or with the maps of it.
+    fn has(&self, things: &Things) -> bool {
+        let is_used = |subset: usize| !self.facts.marked(subset).is_empty();
+        let sort = |sort: &str| self.by_sort.contains_key(sort);
+        things.sorts.iter().any(|one| sort(one))
+            || things.marked.is_some_and(is_used)
+            || self
+                .extending(&things.sig)
+                .iter()
+                .any(|sig| match &sig.members {
+                    Members::Sort(one) => sort(one),
+                    Members::Marked(subset) => is_used(subset.index()),
+                    _ => false,
+                })
     }
 
     /// The atoms of a signature of locations or maps, with their properties.
-    fn owners(&mut self, sig: &'a str) -> Arc<Vec<Owner<'a>>> {
-        if let Some(owners) = self.owners.get(sig) {
+    fn owners(&mut self, at: u32) -> Arc<Vec<Owner<'a>>> {
+        let program = self.program;
+        let (Some(things), Some(slot)) = (
+            program.things.get(at as usize),
+            self.owners.get(at as usize),
+        ) else {
+            return Arc::default();
+        };
+        if let Some(owners) = slot {
             return owners.clone();
         }
-        let owners = Arc::new(match self.vocabulary.members(sig) {
-            Some(Members::Sort(sort)) => self.of_sort(&sort),
-            Some(Members::Maps { sort, path }) => {
-                let mut owners = self.of_sort(&sort);
-                for property in &path {
-                    owners = self.maps_of(&owners, property);
-                }
-                owners
+        let mut owners: Vec<Owner<'a>> = Vec::new();
+        for sort in &things.sorts {
+            owners.extend(self.of_sort(sort));
+        }
+        let mut marked: Vec<usize> = things.marked.into_iter().collect();
+        for sig in self.extending(&things.sig) {
+            match &sig.members {
+                Members::Sort(sort) => owners.extend(self.of_sort(sort)),
+                Members::Marked(subset) => marked.push(subset.index()),
+                _ => {}
             }
-            Some(Members::Existing) | None => Vec::new(),
-        });
-        self.owners.insert(sig, owners.clone());
+        }
+        for subset in marked {
+            let atoms = self.facts.marked(subset).iter();
+            let ids = atoms.filter_map(|&id| self.facts.get(id).location);
+            for owner in ids.filter_map(|id| self.owner(id)).collect::<Vec<_>>() {
+                // A type that stands for another one has its locations in both.
+                if !owners.iter().any(|known| known.atom == owner.atom) {
+                    owners.push(owner);
+                }
+            }
+        }
+        for property in &things.path {
+            owners = self.maps_of(&owners, property);
+        }
+        let owners = Arc::new(owners);
+        if let Some(slot) = self.owners.get_mut(at as usize) {
+            *slot = Some(owners.clone());
+        }
         owners
     }
 
     fn of_sort(&self, sort: &str) -> Vec<Owner<'a>> {
-        let graph = self.graph;
         let ids = self.by_sort.get(sort).map_or(&[][..], Vec::as_slice);
-        ids.iter()
-            .filter_map(|&id| {
-                let location = graph.location(id);
-                let certain = match location.presence {
-                    Presence::Present => Tri::True,
-                    Presence::When(_) => Tri::Unknown,
-                    Presence::Absent => return None,
-                };
-                (!location.external).then_some(Owner {
-                    atom: *self.locations.get(id.index())?,
-                    fields: &location.properties,
-                    certain,
-                    span: location.origin.span,
-                })
-            })
-            .collect()
+        ids.iter().filter_map(|&id| self.owner(id)).collect()
+    }
+
+    /// A location that is or may be deployed.
+    fn owner(&self, id: LocationId) -> Option<Owner<'a>> {
+        let location = self.graph.location(id);
+        let certain = match location.presence {
+            Presence::Present => Tri::True,
+            Presence::When(_) => Tri::Unknown,
+            Presence::Absent => return None,
+        };
+        (!location.external).then_some(Owner {
+            atom: *self.locations.get(id.index())?,
+            fields: &location.properties,
+            certain,
+            span: location.origin.span,
+        })
     }
 
     /// The maps that a property of some atoms holds.
-    fn maps_of(&mut self, owners: &[Owner<'a>], property: &str) -> Vec<Owner<'a>> {
+    fn maps_of(&mut self, owners: &[Owner<'a>], property: &'a str) -> Vec<Owner<'a>> {
         let mut maps = Vec::new();
         for owner in owners {
             let Some(item) = field(owner.fields, property) else {
@@ -287,7 +323,7 @@ impl<'a> Populate<'a> {
                         property.to_owned()
                     };
                     maps.push(Owner {
-                        atom: self.map(leaf, name),
+                        atom: self.map((owner.atom, property, index), leaf, name),
                         fields,
                         certain,
                         span: leaf.span,
@@ -298,15 +334,16 @@ impl<'a> Populate<'a> {
         maps
     }
 
-    fn map(&mut self, item: &'a Item, name: String) -> Atom {
-        if let Some(&atom) = self.maps.get(&std::ptr::from_ref(item)) {
+    /// The atom of a map, made when it is first met.
+    fn map(&mut self, place: (Atom, &'a str, usize), item: &Item, name: String) -> Atom {
+        if let Some(&atom) = self.maps.get(&place) {
             return atom;
         }
         let atom = self.builder.add(AtomInfo {
             value: Some(item.value.clone()),
             ..AtomInfo::thing(name, Some(item.span))
         });
-        self.maps.insert(std::ptr::from_ref(item), atom);
+        self.maps.insert(place, atom);
         atom
     }
 
@@ -334,10 +371,10 @@ impl<'a> Populate<'a> {
         }
     }
 
-    fn atom(&mut self, item: &'a Item, property: &str) -> Option<Atom> {
+    fn atom(&mut self, place: (Atom, &'a str, usize), item: &Item) -> Option<Atom> {
         match &item.value {
             Value::Null | Value::List(_) => None,
-            Value::Map(_) => Some(self.map(item, property.to_owned())),
+            Value::Map(_) => Some(self.map(place, item, place.1.to_owned())),
             Value::Location(id) => self.locations.get(id.index()).copied(),
             Value::Symbolic(symbol) => self.builder.symbol(symbol.index()),
             value => Some(self.builder.value(value)),
@@ -345,42 +382,54 @@ impl<'a> Populate<'a> {
     }
 
     /// The tuples of a property.
-    fn property(&mut self, sig: &'a str, name: &str, property: &'a Property, table: &mut Table) {
-        let owners = self.owners(sig);
+    fn property(&mut self, origin: &'a Origin, table: &mut Table) {
+        let Origin::Property {
+            of,
+            names,
+            default,
+            maps,
+        } = origin
+        else {
+            return;
+        };
+        let owners = self.owners(*of);
         if owners.is_empty() {
             return;
         }
         // Maps get their names where they are first met.
-        if let Some(maps) = &property.maps {
-            self.owners(maps);
+        if let Some(maps) = maps {
+            self.owners(*maps);
         }
+        let default = default.as_ref().map(|default| default.value());
         let mut leaves = Vec::new();
         for owner in owners.iter() {
-            let mut fields = owner.fields.iter().rev();
-            let given = fields.find(|field| is_mangled(&field.name, name));
-            leaves.clear();
-            if let Some(field) = given {
-                self.leaves(&field.item, owner.certain, &mut leaves);
-            }
-            let absent = given.is_none_or(|field| matches!(field.item.value, Value::Null));
-            if let (true, Some(default)) = (absent, &property.default) {
-                let atom = self.builder.value(default);
-                table.push(&[owner.atom, atom], Some(owner.span), owner.certain);
-            }
-            for &(leaf, certain) in &leaves {
-                if let Some(atom) = self.atom(leaf, name) {
-                    table.push(&[owner.atom, atom], Some(leaf.span), certain);
+            let mut absent = true;
+            for name in names {
+                let given = field(owner.fields, name);
+                leaves.clear();
+                if let Some(item) = given {
+                    self.leaves(item, owner.certain, &mut leaves);
+                    absent &= matches!(item.value, Value::Null);
                 }
-                // Of a map without a schema the locations in it count too, under whatever key.
-                if let (Value::Map(fields), None) = (&leaf.value, &property.maps) {
-                    for field in fields {
-                        if let Value::Location(id) = field.item.value
-                            && let Some(&atom) = self.locations.get(id.index())
-                        {
-                            table.push(&[owner.atom, atom], Some(field.item.span), certain);
+                for (index, &(leaf, certain)) in leaves.iter().enumerate() {
+                    if let Some(atom) = self.atom((owner.atom, name, index), leaf) {
+                        table.push(&[owner.atom, atom], Some(leaf.span), certain);
+                    }
+                    // Of a map without a schema the locations in it count too, under whatever key.
+                    if let (Value::Map(fields), None) = (&leaf.value, maps) {
+                        for field in fields {
+                            if let Value::Location(id) = field.item.value
+                                && let Some(&atom) = self.locations.get(id.index())
+                            {
+                                table.push(&[owner.atom, atom], Some(field.item.span), certain);
+                            }
                         }
                     }
                 }
+            }
+            if let (true, Some(default)) = (absent, &default) {
+                let atom = self.builder.value(default);
+                table.push(&[owner.atom, atom], Some(owner.span), owner.certain);
             }
         }
     }
@@ -395,10 +444,4 @@ fn shown(graph: &LocationGraph, location: &Location) -> Arc<str> {
         Some(Value::Symbolic(symbol)) => graph.symbol(*symbol).name.clone(),
         _ => location.name.clone(),
     }
-}
-
-/// Whether a name is this one as an identifier.
-fn is_mangled(name: &str, identifier: &str) -> bool {
-    let same = |(a, b): (char, char)| a == b || (b == '_' && !a.is_alphanumeric());
-    name.len() == identifier.len() && name.chars().zip(identifier.chars()).all(same)
 }

@@ -6,6 +6,7 @@ use std::sync::{LazyLock, OnceLock};
 
 use locus_core::diagnostic::Verdict;
 use locus_core::facts::Facts;
+use locus_core::vocabulary::{Sig, Vocabulary};
 use locus_core::{Diagnostic, LocationGraph, Severity, Sources};
 use locus_frontends::language::Loaded;
 use rayon::prelude::*;
@@ -13,25 +14,34 @@ use rustc_hash::FxHashMap;
 
 use super::decide::{Decision, Effort, decide};
 use super::fold::fold_members;
-use super::layout::Layout;
 use super::mend::Texts;
 use super::populate::populate;
 use super::report::{Binding, Reporter};
 use crate::engine::{Atom, Database, Evaluator, Search, Shared, Slots, Tri};
 use crate::library;
 use crate::logic::VarId;
-use crate::rules::{Library, Program, Rule, RuleProgram, Source};
-use crate::vocabulary::{self, Vocabulary};
+use crate::rules::{Library, Program, Rule, RuleProgram};
 
 /// A configuration in terms of its language.
 #[derive(Clone, Copy)]
 pub struct Configuration<'a> {
-    /// What rules can mention.
-    pub vocabulary: &'a dyn Vocabulary,
     /// Locations and their properties.
     pub graph: &'a LocationGraph,
     /// What else the front-end states.
     pub facts: &'a Facts,
+    /// Signatures that the project declares.
+    pub declared: &'a [Sig],
+}
+
+impl<'a> Configuration<'a> {
+    /// A configuration that was loaded.
+    pub fn of(loaded: &'a Loaded) -> Self {
+        Configuration {
+            graph: &loaded.graph,
+            facts: &loaded.facts,
+            declared: &loaded.declared,
+        }
+    }
 }
 
 /// What to check, and how far to go.
@@ -99,16 +109,13 @@ pub struct Checker {
     diagnostics: Vec<Diagnostic>,
     /// How many identifiers the rules have; some are stated as several assertions.
     ids: usize,
-    /// Where the tuples of the relations come from.
-    layout: OnceLock<Layout>,
     slots: OnceLock<Slots>,
 }
 
 /// The rules that come with the program, taken when a configuration of their language is met.
-static BUILTIN: LazyLock<Vec<(&'static dyn Vocabulary, OnceLock<Checker>)>> = LazyLock::new(|| {
-    let all = vocabulary::VOCABULARIES.iter();
-    all.map(|&vocabulary| (vocabulary, OnceLock::new()))
-        .collect()
+static BUILTIN: LazyLock<Vec<(&'static str, OnceLock<Option<Checker>>)>> = LazyLock::new(|| {
+    let all = library::languages();
+    all.map(|language| (language, OnceLock::new())).collect()
 });
 
 /// What a rule came to.
@@ -131,7 +138,7 @@ const DECISIONS: usize = 32;
 impl Checker {
     /// Compiles the rules of a library about one language. What is wrong with them is in
     /// [`diagnostics`](Self::diagnostics), with spans into `sources`.
-    pub fn new(library: &Library, vocabulary: &dyn Vocabulary, sources: &mut Sources) -> Self {
+    pub fn new(library: &Library, vocabulary: &Vocabulary, sources: &mut Sources) -> Self {
         let compiled = Program::compile(library, vocabulary, sources);
         Checker::of(compiled.program, compiled.diagnostics)
     }
@@ -142,7 +149,6 @@ impl Checker {
             program,
             diagnostics,
             ids,
-            layout: OnceLock::new(),
             slots: OnceLock::new(),
         }
     }
@@ -150,43 +156,17 @@ impl Checker {
     /// The rules about a language that come with the program.
     pub fn builtin(language: &str) -> Option<&'static Checker> {
         let mut all = BUILTIN.iter();
-        let (vocabulary, checker) = all.find(|(other, _)| other.language() == language)?;
-        let stored = || library::compiled(language).and_then(Program::stored);
-        Some(checker.get_or_init(|| match stored() {
-            Some(program) => Checker::of(program, Vec::new()),
-            None => Checker::new(library::builtin(), *vocabulary, &mut Sources::new()),
-        }))
-    }
-
-    /// The rules about a language in files of the user's, which may open the modules that come with the program;
-    /// and what is wrong with their doc comments. None when there is no such language.
-    pub fn of_files(
-        language: &str,
-        files: Vec<Source>,
-        sources: &mut Sources,
-    ) -> Option<(Checker, Vec<Diagnostic>)> {
-        let vocabulary = vocabulary::of(language)?;
-        let mut library = library::builtin().modules();
-        let mut wrong = Vec::new();
-        for file in files {
-            wrong.extend(library.add(file, sources));
-        }
-        Some((Checker::new(&library, vocabulary, sources), wrong))
+        let (_, checker) = all.find(|(other, _)| *other == language)?;
+        let stored = || {
+            let program = library::compiled(language).and_then(Program::stored)?;
+            Some(Checker::of(program, Vec::new()))
+        };
+        checker.get_or_init(stored).as_ref()
     }
 
     /// Checks a configuration that was loaded.
     pub fn check_loaded(&self, loaded: &Loaded, options: &Options<'_>) -> Report {
-        match vocabulary::of(loaded.language) {
-            Some(vocabulary) => {
-                let configuration = Configuration {
-                    vocabulary,
-                    graph: &loaded.graph,
-                    facts: &loaded.facts,
-                };
-                self.check(configuration, options)
-            }
-            None => no_rules(loaded.language),
-        }
+        self.check(Configuration::of(loaded), options)
     }
 
     /// What is wrong with the rules themselves.
@@ -202,12 +182,7 @@ impl Checker {
     /// Checks a configuration against all rules.
     pub fn check(&self, configuration: Configuration<'_>, options: &Options<'_>) -> Report {
         let graph = configuration.graph;
-        let find = || Layout::new(&self.program, configuration);
-        let layout = self.layout.get_or_init(find);
-        // Rules of one language, asked about another.
-        let other = (layout.language != configuration.vocabulary.language()).then(find);
-        let layout = other.as_ref().unwrap_or(layout);
-        let database = populate(&self.program, layout, configuration, options.all_inputs);
+        let database = populate(&self.program, configuration, options.all_inputs);
         let slots = self.slots.get_or_init(|| Slots::new(&self.program.terms));
         let shared = Shared::new(slots);
         let is_enabled = |rule: &RuleProgram| {

@@ -2,9 +2,11 @@
 
 use locus_core::Span;
 use locus_core::facts::AtomId;
+use locus_core::vocabulary::{FieldId, SigId};
 
 use super::Builder;
 use crate::compose::tree::{Pair, Tree};
+use crate::compose::vocabulary::{field, keyed, sig};
 
 impl Builder<'_> {
     /// Adds everything that services use, before the services themselves.
@@ -15,68 +17,65 @@ impl Builder<'_> {
             self.network(pair);
         }
         for pair in section("volumes") {
-            let atom = self.defined("volumes", "Volume", pair);
-            self.text_facts("Volume", &["driver"], atom, &pair.value);
+            let atom = self.defined("volumes", sig!("Volume"), pair);
+            self.text_facts(&keyed!("Volume": "driver"), atom, &pair.value);
             for option in pair.value.some("driver_opts").map_or(&[][..], Tree::pairs) {
                 let value = option.value.text().unwrap_or_default();
                 let text = format!("{}={value}", option.key);
                 let text = self.text(&text, option.value.span);
-                self.fact("Volume", "driver_options", atom, text, option.value.span);
+                self.fact(
+                    field!("Volume", "driver_options"),
+                    atom,
+                    text,
+                    option.value.span,
+                );
             }
         }
         for pair in section("secrets") {
-            let atom = self.defined("secrets", "Secret", pair);
+            let atom = self.defined("secrets", sig!("Secret"), pair);
             self.text_facts(
-                "Secret",
-                &["file", "driver", "template_driver"],
+                &keyed!("Secret": "file", "driver", "template_driver"),
                 atom,
                 &pair.value,
             );
             if let Some(variable) = pair.value.some("environment") {
-                self.text_fact("Secret", "variable", atom, variable);
+                self.text_fact(field!("Secret", "variable"), atom, variable);
             }
         }
         for pair in section("configs") {
-            let atom = self.defined("configs", "Config", pair);
+            let atom = self.defined("configs", sig!("Config"), pair);
             self.text_facts(
-                "Config",
-                &["file", "content", "template_driver"],
+                &keyed!("Config": "file", "content", "template_driver"),
                 atom,
                 &pair.value,
             );
             if let Some(variable) = pair.value.some("environment") {
-                self.text_fact("Config", "variable", atom, variable);
+                self.text_fact(field!("Config", "variable"), atom, variable);
             }
         }
         for pair in section("models") {
-            self.defined("models", "Model", pair);
+            self.defined("models", sig!("Model"), pair);
         }
     }
 
-    fn defined(&mut self, section: &'static str, sort: &'static str, pair: &Pair) -> AtomId {
+    fn defined(&mut self, section: &'static str, sort: SigId, pair: &Pair) -> AtomId {
         self.component(section, sort, &pair.key, pair.key_span, Some(&pair.value))
             .atom
     }
 
     /// States texts whose fields have the names of their keys.
-    pub(super) fn text_facts(
-        &mut self,
-        sig: &'static str,
-        keys: &[&'static str],
-        owner: AtomId,
-        tree: &Tree,
-    ) {
-        for &key in keys {
+    pub(super) fn text_facts(&mut self, keys: &[(&str, FieldId<2>)], owner: AtomId, tree: &Tree) {
+        for &(key, field) in keys {
             if let Some(value) = tree.some(key) {
-                self.text_fact(sig, key, owner, value);
+                self.text_fact(field, owner, value);
             }
         }
     }
 
     fn network(&mut self, pair: &Pair) {
-        let atom = self.defined("networks", "Network", pair);
+        let atom = self.defined("networks", sig!("Network"), pair);
         let tree = &pair.value;
-        self.text_facts("Network", &["driver"], atom, tree);
+        self.text_facts(&keyed!("Network": "driver"), atom, tree);
         self.network_flags(atom, Some(tree), pair.key_span, false);
         let config = tree.some("ipam").and_then(|ipam| ipam.some("config"));
         for entry in config.map_or(&[][..], Tree::items) {
@@ -87,15 +86,15 @@ impl Builder<'_> {
                 .some("subnet")
                 .and_then(Tree::text)
                 .unwrap_or_else(|| pair.key.clone());
-            let subnet = self.facts.atom("Subnet", name, span);
-            self.fact("Network", "subnets", atom, subnet, span);
-            self.fact("Subnet", "network", subnet, atom, span);
+            let subnet = self.facts.atom(sig!("Subnet"), name, span);
+            self.fact(field!("Network", "subnets"), atom, subnet, span);
+            self.fact(field!("Subnet", "network"), subnet, atom, span);
             if let Some(cidr) = entry.some("subnet") {
-                self.text_fact("Subnet", "cidr", subnet, cidr);
+                self.text_fact(field!("Subnet", "cidr"), subnet, cidr);
             }
-            self.text_facts("Subnet", &["gateway", "ip_range"], subnet, entry);
+            self.text_facts(&keyed!("Subnet": "gateway", "ip_range"), subnet, entry);
             for reserved in entry.some("aux_addresses").map_or(&[][..], Tree::pairs) {
-                self.text_fact("Subnet", "reserved", subnet, &reserved.value);
+                self.text_fact(field!("Subnet", "reserved"), subnet, &reserved.value);
             }
         }
     }
@@ -109,10 +108,10 @@ impl Builder<'_> {
         implicit: bool,
     ) {
         let truth = self.truth(implicit, span);
-        self.fact("Network", "implicit", atom, truth, span);
-        for key in ["internal", "attachable", "enable_ipv6"] {
+        self.fact(field!("Network", "implicit"), atom, truth, span);
+        for (key, field) in keyed!("Network": "internal", "attachable", "enable_ipv6") {
             let value = tree.and_then(|tree| tree.some(key));
-            self.truth_or("Network", key, atom, value, false, span);
+            self.truth_or(field, atom, value, false, span);
         }
     }
 }

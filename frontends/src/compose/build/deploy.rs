@@ -2,11 +2,13 @@
 
 use locus_core::facts::AtomId;
 use locus_core::values::Malformed;
+use locus_core::vocabulary::FieldId;
 
 use super::{Builder, Current};
 use crate::compose::Target;
 use crate::compose::tree::{Kind, Tree};
 use crate::compose::units;
+use crate::compose::vocabulary::{field, keyed, sig};
 
 const WHOLE: &str = "write a whole number";
 const DURATION: &str = "write a duration such as `10s`";
@@ -20,16 +22,22 @@ impl Builder<'_> {
         let deploy = tree.some("deploy").unwrap_or(&nothing);
         self.replicas(current, tree, deploy);
         if let Some(mode) = deploy.some("mode") {
-            self.text_fact("Service", "deploy_mode", atom, mode);
+            self.text_fact(field!("Service", "deploy_mode"), atom, mode);
         }
-        self.text_facts("Service", &["endpoint_mode"], atom, deploy);
+        self.text_facts(&keyed!("Service": "endpoint_mode"), atom, deploy);
         if let Some(policy) = deploy.some("restart_policy") {
             if let Some(condition) = policy.some("condition") {
-                self.text_fact("Service", "restart_condition", atom, condition);
+                self.text_fact(field!("Service", "restart_condition"), atom, condition);
             }
             if let Some(attempts) = policy.some("max_attempts") {
                 let unit = units::integer;
-                self.number_fact("Service", "restart_attempts", atom, attempts, unit, WHOLE);
+                self.number_fact(
+                    field!("Service", "restart_attempts"),
+                    atom,
+                    attempts,
+                    unit,
+                    WHOLE,
+                );
             }
             for key in ["delay", "window"] {
                 if let Some(value) = policy.some(key) {
@@ -39,21 +47,21 @@ impl Builder<'_> {
         }
         if let Some(placement) = deploy.some("placement") {
             if let Some(constraints) = placement.some("constraints") {
-                self.texts_fact("Service", "placement", atom, constraints);
+                self.texts_fact(field!("Service", "placement"), atom, constraints);
             }
             if let Some(most) = placement.some("max_replicas_per_node") {
-                let field = "max_replicas_per_node";
-                self.number_fact("Service", field, atom, most, units::integer, WHOLE);
+                let field = field!("Service", "max_replicas_per_node");
+                self.number_fact(field, atom, most, units::integer, WHOLE);
                 self.room(atom, placement, most);
             }
         }
         self.resources(atom, tree, deploy);
         for (key, kind) in [("update_config", "update"), ("rollback_config", "rollback")] {
             if let Some(pair) = deploy.pair(key).filter(|pair| !pair.value.is_null()) {
-                let rollout = self.facts.atom("Rollout", key, pair.key_span);
-                self.fact("Service", "rollouts", atom, rollout, pair.key_span);
+                let rollout = self.facts.atom(sig!("Rollout"), key, pair.key_span);
+                self.fact(field!("Service", "rollouts"), atom, rollout, pair.key_span);
                 let kind = self.text(kind, pair.key_span);
-                self.fact("Rollout", "kind", rollout, kind, pair.key_span);
+                self.fact(field!("Rollout", "kind"), rollout, kind, pair.key_span);
                 self.rollout(rollout, &pair.value);
             }
         }
@@ -62,18 +70,17 @@ impl Builder<'_> {
     fn rollout(&mut self, rollout: AtomId, tree: &Tree) {
         if let Some(value) = tree.some("parallelism") {
             self.number_fact(
-                "Rollout",
-                "parallelism",
+                field!("Rollout", "parallelism"),
                 rollout,
                 value,
                 units::integer,
                 WHOLE,
             );
         }
-        self.text_facts("Rollout", &["order", "failure_action"], rollout, tree);
-        for key in ["delay", "monitor"] {
+        self.text_facts(&keyed!("Rollout": "order", "failure_action"), rollout, tree);
+        for (key, field) in keyed!("Rollout": "delay", "monitor") {
             if let Some(value) = tree.some(key) {
-                self.number_fact("Rollout", key, rollout, value, units::duration, DURATION);
+                self.number_fact(field, rollout, value, units::duration, DURATION);
             }
         }
     }
@@ -94,7 +101,7 @@ impl Builder<'_> {
         // No more than none is no limit.
         if let (Some(nodes), Some(each)) = (nodes, most_each.filter(|&each| each > 0)) {
             let room = self.number(each.saturating_mul(i128::from(nodes)), most.span);
-            self.fact("Service", "room", atom, room, most.span);
+            self.fact(field!("Service", "room"), atom, room, most.span);
         }
     }
 
@@ -108,11 +115,11 @@ impl Builder<'_> {
         let written = deploy.some("replicas").or_else(|| tree.some("scale"));
         match written {
             Some(replicas) => {
-                self.number_fact("Service", "replicas", atom, replicas, count, WHOLE);
+                self.number_fact(field!("Service", "replicas"), atom, replicas, count, WHOLE);
             }
             None => {
                 let one = self.number(1, current.span);
-                self.fact("Service", "replicas", atom, one, current.span);
+                self.fact(field!("Service", "replicas"), atom, one, current.span);
             }
         }
     }
@@ -125,33 +132,33 @@ impl Builder<'_> {
                 .and_then(|resources| resources.some(part))
                 .and_then(|part| part.some(key))
         };
-        let rows: [(&'static str, Option<&Tree>, super::values::Unit, &str); 5] = [
+        let rows: [(FieldId<2>, Option<&Tree>, super::values::Unit, &str); 5] = [
             (
-                "cpu_limit",
+                field!("Service", "cpu_limit"),
                 part("limits", "cpus").or_else(|| tree.some("cpus")),
                 units::cpus,
                 CPUS,
             ),
             (
-                "cpu_reservation",
+                field!("Service", "cpu_reservation"),
                 part("reservations", "cpus"),
                 units::cpus,
                 CPUS,
             ),
             (
-                "memory_limit",
+                field!("Service", "memory_limit"),
                 part("limits", "memory").or_else(|| tree.some("mem_limit")),
                 size_or_unlimited,
                 SIZE,
             ),
             (
-                "memory_reservation",
+                field!("Service", "memory_reservation"),
                 part("reservations", "memory").or_else(|| tree.some("mem_reservation")),
                 size_or_unlimited,
                 SIZE,
             ),
             (
-                "pids_limit",
+                field!("Service", "pids_limit"),
                 part("limits", "pids").or_else(|| tree.some("pids_limit")),
                 units::integer,
                 WHOLE,
@@ -159,24 +166,34 @@ impl Builder<'_> {
         ];
         for (field, value, unit, help) in rows {
             if let Some(value) = value {
-                self.number_fact("Service", field, atom, value, unit, help);
+                self.number_fact(field, atom, value, unit, help);
             }
         }
-        let own: [(&'static str, &str, super::values::Unit, &str); 5] = [
-            ("scale", "scale", units::integer, WHOLE),
-            ("own_cpus", "cpus", units::cpus, CPUS),
-            ("own_memory", "mem_limit", size_or_unlimited, SIZE),
+        let own: [(FieldId<2>, &str, super::values::Unit, &str); 5] = [
+            (field!("Service", "scale"), "scale", units::integer, WHOLE),
+            (field!("Service", "own_cpus"), "cpus", units::cpus, CPUS),
             (
-                "own_reservation",
+                field!("Service", "own_memory"),
+                "mem_limit",
+                size_or_unlimited,
+                SIZE,
+            ),
+            (
+                field!("Service", "own_reservation"),
                 "mem_reservation",
                 size_or_unlimited,
                 SIZE,
             ),
-            ("own_pids", "pids_limit", units::integer, WHOLE),
+            (
+                field!("Service", "own_pids"),
+                "pids_limit",
+                units::integer,
+                WHOLE,
+            ),
         ];
         for (field, key, unit, help) in own {
             if let Some(value) = tree.some(key) {
-                self.number_fact("Service", field, atom, value, unit, help);
+                self.number_fact(field, atom, value, unit, help);
             }
         }
     }

@@ -10,6 +10,7 @@ use super::{Builder, Current};
 use crate::compose::environment::read_env_file;
 use crate::compose::merge::split_key_value;
 use crate::compose::tree::{Kind, Tree};
+use crate::compose::vocabulary::{field, sig};
 use crate::loader;
 
 /// A variable whose value may name a service.
@@ -54,29 +55,33 @@ impl Builder<'_> {
             return;
         };
         let span = path_tree.span;
-        let atom = self.facts.atom("EnvFile", written.clone(), span);
-        self.fact("Service", "env_files", current.component.atom, atom, span);
+        let atom = self.facts.atom(sig!("EnvFile"), written.clone(), span);
+        self.fact(
+            field!("Service", "env_files"),
+            current.component.atom,
+            atom,
+            span,
+        );
         self.truth_or(
-            "EnvFile",
-            "required",
+            field!("EnvFile", "required"),
             atom,
             item.some("required"),
             true,
             span,
         );
         if let Some(open) = path_tree.open() {
-            let path = self.open_atom("Text", open, span);
-            self.fact("EnvFile", "path", atom, path, span);
-            let found = self.open_atom("Bool", open, span);
-            self.fact("EnvFile", "found", atom, found, span);
+            let path = self.open_atom(sig!("Text"), open, span);
+            self.fact(field!("EnvFile", "path"), atom, path, span);
+            let found = self.open_atom(sig!("Bool"), open, span);
+            self.fact(field!("EnvFile", "found"), atom, found, span);
             return;
         }
         let path = self.path(&written, span);
         let text = self.text(&path, span);
-        self.fact("EnvFile", "path", atom, text, span);
+        self.fact(field!("EnvFile", "path"), atom, text, span);
         let content = self.loader.load(&path).ok();
         let found = self.truth(content.is_some(), span);
-        self.fact("EnvFile", "found", atom, found, span);
+        self.fact(field!("EnvFile", "found"), atom, found, span);
         let raw = item
             .some("format")
             .and_then(Tree::text)
@@ -115,18 +120,20 @@ impl Builder<'_> {
             let Some(written) = item.text() else {
                 continue;
             };
-            let atom = self.facts.atom("LabelFile", written.clone(), item.span);
+            let atom = self
+                .facts
+                .atom(sig!("LabelFile"), written.clone(), item.span);
             let service = current.component.atom;
-            self.fact("Service", "label_files", service, atom, item.span);
+            self.fact(field!("Service", "label_files"), service, atom, item.span);
             let found = match item.open() {
-                Some(open) => self.open_atom("Bool", open, item.span),
+                Some(open) => self.open_atom(sig!("Bool"), open, item.span),
                 None => {
                     let path = self.path(&written, item.span);
                     let found = self.loader.load(&path).is_ok();
                     self.truth(found, item.span)
                 }
             };
-            self.fact("LabelFile", "found", atom, found, item.span);
+            self.fact(field!("LabelFile", "found"), atom, found, item.span);
         }
     }
 
@@ -149,26 +156,26 @@ impl Builder<'_> {
         file: Option<AtomId>,
     ) {
         let service = current.component.atom;
-        let entry = self.facts.atom("EnvironmentEntry", key.clone(), span);
-        self.fact("Service", "environment", service, entry, span);
+        let entry = self.facts.atom(sig!("EnvironmentEntry"), key.clone(), span);
+        self.fact(field!("Service", "environment"), service, entry, span);
         let word = self.text(key, span);
-        self.fact("EnvironmentEntry", "key", entry, word, span);
+        self.fact(field!("EnvironmentEntry", "key"), entry, word, span);
         if let Some(file) = file {
-            self.fact("EnvironmentEntry", "file", entry, file, span);
+            self.fact(field!("EnvironmentEntry", "file"), entry, file, span);
         }
         let written = self.sources.snippet(value.span);
         let open = value.open().is_some() || (file.is_none() && holds_variable(written));
         let open = self.truth(open, span);
-        self.fact("EnvironmentEntry", "templated", entry, open, span);
+        self.fact(field!("EnvironmentEntry", "templated"), entry, open, span);
         // A key alone takes its value from the environment of the project.
         if value.is_null() {
             if let Some(setting) = self.project.environment.get(key) {
                 let text = self.text(&setting.text.clone(), span);
-                self.fact("EnvironmentEntry", "value", entry, text, span);
+                self.fact(field!("EnvironmentEntry", "value"), entry, text, span);
             }
             return;
         }
-        self.text_fact("EnvironmentEntry", "value", entry, value);
+        self.text_fact(field!("EnvironmentEntry", "value"), entry, value);
         if let Kind::Str(text) = &value.kind {
             self.entries.push(Candidate {
                 service,
@@ -191,15 +198,20 @@ impl Builder<'_> {
                     continue;
                 }
                 let span = candidate.span;
-                let mention = self.facts.atom("Mention", host, span);
-                self.fact("Service", "mentions", candidate.service, mention, span);
-                self.fact("Mention", "entry", mention, candidate.entry, span);
+                let mention = self.facts.atom(sig!("Mention"), host, span);
+                self.fact(
+                    field!("Service", "mentions"),
+                    candidate.service,
+                    mention,
+                    span,
+                );
+                self.fact(field!("Mention", "entry"), mention, candidate.entry, span);
                 let word = self.text(host, span);
-                self.fact("Mention", "host", mention, word, span);
-                self.fact("Mention", "service", mention, target, span);
+                self.fact(field!("Mention", "host"), mention, word, span);
+                self.fact(field!("Mention", "service"), mention, target, span);
                 if let Some(port) = port {
                     let port = self.number(i128::from(port), span);
-                    self.fact("Mention", "port", mention, port, span);
+                    self.fact(field!("Mention", "port"), mention, port, span);
                 }
             }
         }

@@ -14,6 +14,7 @@ use std::sync::Arc;
 use locus_core::facts::{AtomId, Facts};
 use locus_core::graph::{Origin, Presence, Process};
 use locus_core::value::{Domain, Symbol, SymbolId, SymbolKind, ValueType};
+use locus_core::vocabulary::{FieldId, SigId};
 use locus_core::{
     Diagnostic, Int, Item, Location, LocationGraph, LocationId, Sources, Span, Value,
 };
@@ -21,7 +22,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::project::Project;
 use super::tree::Tree;
-use super::vocabulary::VOCABULARY;
+use super::vocabulary::{DECLARATIONS, field, sig};
 use super::{Composition, Options};
 use crate::loader::Loader;
 
@@ -39,7 +40,7 @@ pub(crate) fn build(
         loader,
         sources,
         graph: LocationGraph::new(),
-        facts: Facts::new(&VOCABULARY),
+        facts: Facts::new(&DECLARATIONS),
         reported: diagnostics.iter().filter_map(Diagnostic::primary).collect(),
         diagnostics,
         texts: FxHashMap::default(),
@@ -112,7 +113,7 @@ pub(super) struct Builder<'b> {
     /// Symbols of variables, by name.
     symbols: FxHashMap<Arc<str>, SymbolId>,
     /// Atoms of texts that depend on variables, by what is written.
-    open: FxHashMap<(&'static str, Arc<str>), AtomId>,
+    open: FxHashMap<(SigId, Arc<str>), AtomId>,
     profiles: FxHashMap<Arc<str>, (AtomId, Option<SymbolId>)>,
     components: FxHashMap<&'static str, FxHashMap<Arc<str>, Component>>,
     pub(super) publications: Vec<publish::Pending>,
@@ -126,34 +127,32 @@ pub(super) struct Builder<'b> {
 
 impl Builder<'_> {
     /// States that a field relates an owner to an atom, as written at a place.
-    pub(super) fn fact(
-        &mut self,
-        sig: &'static str,
-        field: &'static str,
-        owner: AtomId,
-        value: AtomId,
-        span: Span,
-    ) {
-        self.facts.tuple_at(sig, field, &[owner, value], span);
+    pub(super) fn fact(&mut self, field: FieldId<2>, owner: AtomId, value: AtomId, span: Span) {
+        self.facts.tuple_at(field, &[owner, value], span);
     }
 
     fn project_facts(&mut self) {
         let project = self.project;
         let start = project.tree.span;
         let name = project.name.clone();
-        let composition = self.facts.atom("Composition", name.clone(), start);
+        let composition = self.facts.atom(sig!("Composition"), name.clone(), start);
         let name = self.text(&name, start);
-        self.fact("Composition", "name", composition, name, start);
+        self.fact(field!("Composition", "name"), composition, name, start);
         let mode = self.text(self.options.target.as_str(), start);
-        self.fact("Composition", "mode", composition, mode, start);
+        self.fact(field!("Composition", "mode"), composition, mode, start);
         let complete = self.truth(project.complete, start);
-        self.fact("Composition", "complete", composition, complete, start);
+        self.fact(
+            field!("Composition", "complete"),
+            composition,
+            complete,
+            start,
+        );
         if let Some(version) = project.tree.some("version") {
-            self.text_fact("Composition", "version", composition, version);
+            self.text_fact(field!("Composition", "version"), composition, version);
         }
         let mut files = FxHashMap::default();
         for file in &project.files {
-            let atom = self.facts.atom("File", file.path.as_str(), file.span);
+            let atom = self.facts.atom(sig!("File"), file.path.as_str(), file.span);
             files.entry(file.path.as_str()).or_insert(atom);
         }
         for file in &project.files {
@@ -161,7 +160,7 @@ impl Builder<'_> {
                 if let (Some(&from), Some(&to)) =
                     (files.get(file.path.as_str()), files.get(included.as_str()))
                 {
-                    self.fact("File", "includes", from, to, *span);
+                    self.fact(field!("File", "includes"), from, to, *span);
                 }
             }
         }
@@ -170,21 +169,21 @@ impl Builder<'_> {
             let Some(&span) = usage.uses.first() else {
                 continue;
             };
-            let atom = self.facts.atom("Variable", usage.name.clone(), span);
+            let atom = self.facts.atom(sig!("Variable"), usage.name.clone(), span);
             let name = self.text(&usage.name, span);
-            self.fact("Variable", "name", atom, name, span);
+            self.fact(field!("Variable", "name"), atom, name, span);
             if let Some(given) = &usage.given {
                 let at = given.span.unwrap_or(span);
                 let value = self.text(&given.text, at);
-                self.fact("Variable", "value", atom, value, at);
+                self.fact(field!("Variable", "value"), atom, value, at);
             }
             if let Some(default) = &usage.default {
                 let value = self.text(default, span);
-                self.fact("Variable", "fallback", atom, value, span);
+                self.fact(field!("Variable", "fallback"), atom, value, span);
             }
             if let Some((at, message)) = &usage.required {
                 let value = self.text(message, *at);
-                self.fact("Variable", "demand", atom, value, *at);
+                self.fact(field!("Variable", "demand"), atom, value, *at);
             }
         }
     }
@@ -208,9 +207,9 @@ impl Builder<'_> {
             }
             let atom = self
                 .facts
-                .atom("Definition", key.1.clone(), span.unwrap_or(at));
+                .atom(sig!("Definition"), key.1.clone(), span.unwrap_or(at));
             let truth = self.truth(span.is_some() || !project.complete, at);
-            self.fact("Definition", "defined", atom, truth, at);
+            self.fact(field!("Definition", "defined"), atom, truth, at);
             definitions.insert(key, atom);
         }
         for extension in &project.extensions {
@@ -218,7 +217,7 @@ impl Builder<'_> {
                 definitions.get(&extension.from),
                 definitions.get(&extension.to),
             ) {
-                self.fact("Definition", "base", from, to, extension.span);
+                self.fact(field!("Definition", "base"), from, to, extension.span);
             }
         }
     }
@@ -227,12 +226,13 @@ impl Builder<'_> {
     pub(super) fn component(
         &mut self,
         section: &'static str,
-        sort: &'static str,
+        sort: SigId,
         name: &Arc<str>,
         span: Span,
         tree: Option<&Tree>,
     ) -> Component {
-        let mut location = Location::new(format!("{section}.{name}"), sort, span);
+        let mut location =
+            Location::new(format!("{section}.{name}"), self.facts.sig_name(sort), span);
         if let Some(&at) = self.project.included_at.get(&span.file) {
             location.origin.included_by = Some(Arc::new(Origin::new(at)));
         }
@@ -255,14 +255,14 @@ impl Builder<'_> {
         let atom = self.facts.atom(sort, name.clone(), span);
         self.facts.locate(atom, location);
         let word = self.shared_text(name, span);
-        self.fact("Component", "name", atom, word, span);
+        self.fact(field!("Component", "name"), atom, word, span);
         let actual = tree.and_then(|tree| {
             tree.some("name")
                 .or_else(|| tree.some("external")?.some("name"))
         });
         match actual {
-            Some(actual) if sort != "Service" && sort != "Job" => {
-                self.text_fact("Component", "actual_name", atom, actual);
+            Some(actual) if sort != sig!("Service") && sort != sig!("Job") => {
+                self.text_fact(field!("Component", "actual_name"), atom, actual);
             }
             _ => {
                 let actual: Arc<str> = if external {
@@ -271,21 +271,21 @@ impl Builder<'_> {
                     format!("{}_{name}", self.project.name).into()
                 };
                 let actual = self.shared_text(&actual, span);
-                self.fact("Component", "actual_name", atom, actual, span);
+                self.fact(field!("Component", "actual_name"), atom, actual, span);
             }
         }
         let truth = self.truth(external, span);
-        self.fact("Component", "external", atom, truth, span);
+        self.fact(field!("Component", "external"), atom, truth, span);
         let old_name = tree.and_then(|tree| tree.some("external")?.some("name"));
         if let Some(name) = old_name {
-            self.text_fact("Component", "external_name", atom, name);
+            self.text_fact(field!("Component", "external_name"), atom, name);
         }
         if external {
             let pairs = tree.map_or(&[][..], Tree::pairs).iter();
             let own = pairs.filter(|pair| &*pair.key != "external" && !pair.key.starts_with("x-"));
             for pair in own.collect::<Vec<_>>() {
                 let key = self.text(&pair.key, pair.key_span);
-                self.fact("Component", "own_keys", atom, key, pair.key_span);
+                self.fact(field!("Component", "own_keys"), atom, key, pair.key_span);
             }
         }
         let component = Component { location, atom };
@@ -307,11 +307,11 @@ impl Builder<'_> {
             return known;
         }
         let asked = self.enabled_profiles().any(|p| p == &**name || p == "*");
-        let atom = self.facts.atom("Profile", name.clone(), span);
+        let atom = self.facts.atom(sig!("Profile"), name.clone(), span);
         let word = self.text(name, span);
-        self.fact("Profile", "name", atom, word, span);
+        self.fact(field!("Profile", "name"), atom, word, span);
         let truth = self.truth(asked, span);
-        self.fact("Profile", "asked", atom, truth, span);
+        self.fact(field!("Profile", "asked"), atom, truth, span);
         let symbol = (!asked).then(|| {
             self.graph.add_symbol(Symbol {
                 name: format!("profile {name}").into(),
@@ -325,13 +325,13 @@ impl Builder<'_> {
         let enabled = match symbol {
             None => self.truth(true, span),
             Some(symbol) => self.facts.valued(
-                "Bool",
+                sig!("Bool"),
                 format!("profile {name}"),
                 span,
                 Value::Symbolic(symbol),
             ),
         };
-        self.fact("Profile", "enabled", atom, enabled, span);
+        self.fact(field!("Profile", "enabled"), atom, enabled, span);
         self.profiles.insert(name.clone(), (atom, symbol));
         (atom, symbol)
     }
@@ -360,7 +360,7 @@ impl Builder<'_> {
             let Some(name) = item.text() else { continue };
             let (profile, symbol) = self.profile(&name, item.span);
             let atom = current.component.atom;
-            self.fact("Service", "profiles", atom, profile, item.span);
+            self.fact(field!("Service", "profiles"), atom, profile, item.span);
             enabled |= symbol.is_none();
             symbols.extend(symbol);
         }
@@ -384,9 +384,14 @@ impl Builder<'_> {
                     Presence::When(symbol);
                 let name = format!("{} is active", current.name);
                 self.facts
-                    .valued("Bool", name, span, Value::Symbolic(symbol))
+                    .valued(sig!("Bool"), name, span, Value::Symbolic(symbol))
             }
         };
-        self.fact("Service", "active", current.component.atom, active, span);
+        self.fact(
+            field!("Service", "active"),
+            current.component.atom,
+            active,
+            span,
+        );
     }
 }

@@ -10,6 +10,7 @@ use super::{Builder, Current};
 use crate::compose::environment::HOLE;
 use crate::compose::mounts::{self, Mount, MountKind};
 use crate::compose::tree::{Kind, Tree};
+use crate::compose::vocabulary::{field, sig};
 use crate::loader::PathKind;
 
 impl Builder<'_> {
@@ -44,10 +45,10 @@ impl Builder<'_> {
     fn mount(&mut self, current: &Current, item: &Tree, mount: &Mount) {
         let span = item.span;
         let sig = match mount.kind {
-            MountKind::Bind => "BindMount",
-            MountKind::Volume => "VolumeMount",
-            MountKind::Tmpfs => "TmpfsMount",
-            MountKind::Other | MountKind::Open => "Mount",
+            MountKind::Bind => sig!("BindMount"),
+            MountKind::Volume => sig!("VolumeMount"),
+            MountKind::Tmpfs => sig!("TmpfsMount"),
+            MountKind::Other | MountKind::Open => sig!("Mount"),
         };
         self.drive_letter(item);
         if let Some(mode) = &mount.unknown_mode {
@@ -70,21 +71,26 @@ impl Builder<'_> {
         };
         let shown = path.replace(HOLE, "…");
         let atom = self.facts.atom(sig, shown.as_str(), span);
-        self.fact("Service", "mounts", current.component.atom, atom, span);
-        self.part_fact("Mount", "path", atom, at("target"), path);
+        self.fact(
+            field!("Service", "mounts"),
+            current.component.atom,
+            atom,
+            span,
+        );
+        self.part_fact(field!("Mount", "path"), atom, at("target"), path);
         self.mounted.push((atom, path.into(), span));
         let read_only = match (mount.read_only, at("read_only").open()) {
             (Some(read_only), _) => self.truth(read_only, span),
             (None, Some(open)) => {
                 let open = open.clone();
-                self.open_atom("Bool", &open, span)
+                self.open_atom(sig!("Bool"), &open, span)
             }
             (None, None) => self.truth(false, span),
         };
-        self.fact("Mount", "read_only", atom, read_only, span);
+        self.fact(field!("Mount", "read_only"), atom, read_only, span);
         let mut properties = vec![field("target", Value::str(mount.target.clone()), span)];
         if let Some(source) = &mount.source {
-            self.part_fact("Mount", "source", atom, at("source"), source);
+            self.part_fact(field!("Mount", "source"), atom, at("source"), source);
             properties.push(field("source", Value::str(source.clone()), span));
         }
         if let Some(read_only) = mount.read_only {
@@ -94,7 +100,7 @@ impl Builder<'_> {
         let shape = match (mount.kind, &mount.source) {
             (MountKind::Volume, Some(volume)) if !volume.contains(HOLE) => {
                 let used = Use {
-                    sig: "VolumeUse",
+                    sig: sig!("VolumeUse"),
                     kind: RoleKind::Reference,
                     label,
                     section: "volumes",
@@ -104,7 +110,7 @@ impl Builder<'_> {
                     properties,
                 };
                 let (reference, _) = self.refer(current, used);
-                self.fact("Mount", "use", atom, reference, span);
+                self.fact(field!("Mount", "use"), atom, reference, span);
                 Some("directory")
             }
             (kind, source) => {
@@ -121,7 +127,7 @@ impl Builder<'_> {
         };
         if let Some(shape) = shape {
             let shape = self.text(shape, span);
-            self.fact("Mount", "shape", atom, shape, span);
+            self.fact(field!("Mount", "shape"), atom, shape, span);
         }
     }
 
@@ -137,7 +143,7 @@ impl Builder<'_> {
             let parents = path.match_indices('/').filter(|&(at, _)| at > 0);
             for (at, _) in parents {
                 if let Some(&outer) = path.get(..at).and_then(|parent| known.get(parent)) {
-                    self.fact("Mount", "within", *atom, outer, *span);
+                    self.fact(field!("Mount", "within"), *atom, outer, *span);
                 }
             }
         }
@@ -146,11 +152,11 @@ impl Builder<'_> {
     /// States the path of the host, and what is there when the loader knows.
     fn host_path(&mut self, mount: AtomId, tree: &Tree, source: &str) -> Option<&'static str> {
         if source.contains(HOLE) || source.starts_with('~') {
-            self.part_fact("Mount", "host_path", mount, tree, source);
+            self.part_fact(field!("Mount", "host_path"), mount, tree, source);
             return None;
         }
         let path = self.path(source, tree.span);
-        self.part_fact("Mount", "host_path", mount, tree, &path);
+        self.part_fact(field!("Mount", "host_path"), mount, tree, &path);
         match self.loader.kind(&path) {
             Some(PathKind::File) => Some("file"),
             Some(PathKind::Directory) => Some("directory"),

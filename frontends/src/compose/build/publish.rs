@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use locus_core::facts::AtomId;
 use locus_core::values::{Address, Family};
+use locus_core::vocabulary::FieldId;
 use locus_core::{Diagnostic, Span, Value};
 use rustc_hash::FxHashMap;
 
@@ -15,6 +16,7 @@ use super::{Builder, Current};
 use crate::compose::environment::HOLE;
 use crate::compose::ports::{self, Numbers, Port};
 use crate::compose::tree::{Kind, Open, Tree};
+use crate::compose::vocabulary::{field, sig};
 
 /// A publication whose ports are stated once all are known.
 #[derive(Clone, Debug)]
@@ -57,32 +59,38 @@ impl Builder<'_> {
             .shown()
             .or_else(|| item.some("published").and_then(Tree::shown))
             .unwrap_or_default();
-        let atom = self.facts.atom("Publication", name, span);
+        let atom = self.facts.atom(sig!("Publication"), name, span);
         self.fact(
-            "Service",
-            "publications",
+            field!("Service", "publications"),
             current.component.atom,
             atom,
             span,
         );
-        self.fact("Publication", "by", atom, current.component.atom, span);
+        self.fact(
+            field!("Publication", "by"),
+            atom,
+            current.component.atom,
+            span,
+        );
         let chooses = self.truth(port.picks_one(), span);
-        self.fact("Publication", "chooses", atom, chooses, span);
-        let texts: [(&'static str, &str); 2] =
-            [("protocol", &port.protocol), ("publish_mode", &port.mode)];
+        self.fact(field!("Publication", "chooses"), atom, chooses, span);
+        let texts: [(FieldId<2>, &str); 2] = [
+            (field!("Publication", "protocol"), &port.protocol),
+            (field!("Publication", "publish_mode"), &port.mode),
+        ];
         for (field, text) in texts {
-            self.part_fact("Publication", field, atom, item, text);
+            self.part_fact(field, atom, item, text);
         }
         if let Some(ip) = &port.host_ip {
             let at = item.some("host_ip").unwrap_or(item);
-            self.part_fact("Publication", "host_ip", atom, at, ip);
+            self.part_fact(field!("Publication", "host_ip"), atom, at, ip);
         }
         let target: Arc<str> = match port.target {
             Numbers::Range(a, b) if a == b => a.to_string().into(),
             Numbers::Range(a, b) => format!("{a}-{b}").into(),
             Numbers::Open => HOLE.to_string().into(),
         };
-        self.part_fact("Publication", "container_port", atom, item, &target);
+        self.part_fact(field!("Publication", "container_port"), atom, item, &target);
         let capacity = match published.count() {
             Some(count) if port.picks_one() => Some(count),
             Some(_) => Some(1),
@@ -90,7 +98,7 @@ impl Builder<'_> {
         };
         if let Some(capacity) = capacity {
             let capacity = self.number(i128::from(capacity), span);
-            self.fact("Publication", "capacity", atom, capacity, span);
+            self.fact(field!("Publication", "capacity"), atom, capacity, span);
         }
         let open = item
             .open()
@@ -139,18 +147,18 @@ impl Builder<'_> {
                                     format!("{start}-{}/{protocol}", next - 1)
                                 };
                                 let value = Value::str(name.as_str());
-                                let piece = self.facts.valued("HostPort", name, span, value);
+                                let piece = self.facts.valued(sig!("HostPort"), name, span, value);
                                 pieces.insert((protocol.clone(), start), piece);
                                 piece
                             }
                         };
-                        self.fact("Publication", "ports", atom, piece, span);
+                        self.fact(field!("Publication", "ports"), atom, piece, span);
                     }
                 }
                 Numbers::Open => {
                     if let Some(open) = &publication.open {
-                        let port = self.open_atom("HostPort", open, span);
-                        self.fact("Publication", "ports", atom, port, span);
+                        let port = self.open_atom(sig!("HostPort"), open, span);
+                        self.fact(field!("Publication", "ports"), atom, port, span);
                     }
                 }
             }
@@ -166,7 +174,7 @@ impl Builder<'_> {
             if !known.iter().any(|(other, _)| *other == ip) {
                 let text = ip.to_string();
                 let value = Value::str(text.as_str());
-                let atom = builder.facts.valued("HostAddress", text, span, value);
+                let atom = builder.facts.valued(sig!("HostAddress"), text, span, value);
                 known.push((ip, atom));
             }
         };
@@ -185,8 +193,8 @@ impl Builder<'_> {
             if written.is_none()
                 && let (Some(open), Some(_)) = (&publication.open, &publication.port.host_ip)
             {
-                let address = self.open_atom("HostAddress", open, span);
-                self.fact("Publication", "addresses", atom, address, span);
+                let address = self.open_atom(sig!("HostAddress"), open, span);
+                self.fact(field!("Publication", "addresses"), atom, address, span);
                 continue;
             }
             for &(ip, address) in &known {
@@ -195,7 +203,7 @@ impl Builder<'_> {
                     Some(written) => written == ip || written == Address::unspecified(ip.family),
                 };
                 if taken {
-                    self.fact("Publication", "addresses", atom, address, span);
+                    self.fact(field!("Publication", "addresses"), atom, address, span);
                 }
             }
         }

@@ -2,10 +2,12 @@
 
 use locus_core::Span;
 use locus_core::facts::AtomId;
+use locus_core::vocabulary::FieldId;
 
 use super::{Builder, Current};
 use crate::compose::tree::{Kind, Pair, Tree};
 use crate::compose::units;
+use crate::compose::vocabulary::{field, keyed, sig};
 
 const DURATION: &str = "write a duration such as `1m30s`";
 
@@ -14,7 +16,7 @@ impl Builder<'_> {
     pub(super) fn services(&mut self) {
         let project = self.project;
         let mut all: Vec<(&Pair, Current)> = Vec::new();
-        for (section, sort) in [("services", "Service"), ("jobs", "Job")] {
+        for (section, sort) in [("services", sig!("Service")), ("jobs", sig!("Job"))] {
             for pair in project.tree.get(section).map_or(&[][..], Tree::pairs) {
                 let component =
                     self.component(section, sort, &pair.key, pair.key_span, Some(&pair.value));
@@ -37,21 +39,7 @@ impl Builder<'_> {
         self.activity(current, tree);
         self.keys(atom, tree);
         self.text_facts(
-            "Service",
-            &[
-                "container_name",
-                "hostname",
-                "restart",
-                "user",
-                "network_mode",
-                "ipc",
-                "pid",
-                "uts",
-                "userns_mode",
-                "cgroup",
-                "pull_policy",
-                "platform",
-            ],
+            &keyed!("Service": "container_name", "hostname", "restart", "user", "network_mode", "ipc", "pid", "uts", "userns_mode", "cgroup", "pull_policy", "platform"),
             atom,
             tree,
         );
@@ -60,21 +48,16 @@ impl Builder<'_> {
                 self.hosts.entry(name.clone()).or_insert(atom);
             }
         }
-        for key in ["privileged", "read_only", "init"] {
+        for (key, field) in keyed!("Service": "privileged", "read_only", "init") {
             if let Some(value) = tree.some(key) {
-                self.truth_fact("Service", key, atom, value);
+                self.truth_fact(field, atom, value);
             }
         }
-        for key in [
-            "cap_add",
-            "cap_drop",
-            "security_opt",
-            "group_add",
-            "expose",
-            "external_links",
-        ] {
+        for (key, field) in keyed!(
+            "Service": "cap_add", "cap_drop", "security_opt", "group_add", "expose", "external_links"
+        ) {
             if let Some(value) = tree.some(key) {
-                self.texts_fact("Service", key, atom, value);
+                self.texts_fact(field, atom, value);
             }
         }
         self.image(atom, tree);
@@ -82,8 +65,7 @@ impl Builder<'_> {
         self.extra_hosts(atom, tree);
         if let Some(period) = tree.some("stop_grace_period") {
             self.number_fact(
-                "Service",
-                "stop_grace_period",
+                field!("Service", "stop_grace_period"),
                 atom,
                 period,
                 units::duration,
@@ -106,7 +88,7 @@ impl Builder<'_> {
     fn keys(&mut self, atom: AtomId, tree: &Tree) {
         for pair in tree.pairs() {
             let key = self.text(&pair.key, pair.key_span);
-            self.fact("Service", "keys", atom, key, pair.key_span);
+            self.fact(field!("Service", "keys"), atom, key, pair.key_span);
             if matches!(
                 &*pair.key,
                 "deploy" | "build" | "credential_spec" | "develop"
@@ -122,7 +104,7 @@ impl Builder<'_> {
             path.push('.');
             path.push_str(&pair.key);
             let key = self.text(path, pair.key_span);
-            self.fact("Service", "keys", atom, key, pair.key_span);
+            self.fact(field!("Service", "keys"), atom, key, pair.key_span);
             if matches!(
                 &*pair.key,
                 "resources" | "limits" | "reservations" | "placement"
@@ -135,7 +117,7 @@ impl Builder<'_> {
 
     fn image(&mut self, atom: AtomId, tree: &Tree) {
         if let Some(image) = tree.some("image") {
-            self.text_fact("Service", "image", atom, image);
+            self.text_fact(field!("Service", "image"), atom, image);
             if let Some(pattern) = image.pattern() {
                 let (rest, digest) = match pattern.split_once('@') {
                     Some((rest, digest)) => (rest, Some(digest)),
@@ -147,48 +129,44 @@ impl Builder<'_> {
                     .next()
                     .and_then(|name| name.split_once(':'))
                     .map(|(_, tag)| tag);
-                for (field, part) in [("image_tag", tag), ("image_digest", digest)] {
+                for (field, part) in [
+                    (field!("Service", "image_tag"), tag),
+                    (field!("Service", "image_digest"), digest),
+                ] {
                     if let Some(part) = part {
-                        self.part_fact("Service", field, atom, image, part);
+                        self.part_fact(field, atom, image, part);
                     }
                 }
                 // A variable may bring a tag of its own.
                 if tag.is_none() && digest.is_none() && image.open().is_some() {
-                    self.text_fact("Service", "image_tag", atom, image);
+                    self.text_fact(field!("Service", "image_tag"), atom, image);
                 }
             }
         }
         if let Some(build) = tree.some("build") {
             if let Some(platforms) = build.some("platforms") {
-                self.texts_fact("Service", "build_platforms", atom, platforms);
+                self.texts_fact(field!("Service", "build_platforms"), atom, platforms);
             }
             match build.some("context") {
-                Some(context) => self.text_fact("Service", "build_context", atom, context),
+                Some(context) => self.text_fact(field!("Service", "build_context"), atom, context),
                 None if matches!(build.kind, Kind::Map(_)) => {
                     let here = self.text(".", build.span);
-                    self.fact("Service", "build_context", atom, here, build.span);
+                    self.fact(field!("Service", "build_context"), atom, here, build.span);
                 }
-                None => self.text_fact("Service", "build_context", atom, build),
+                None => self.text_fact(field!("Service", "build_context"), atom, build),
             }
         }
     }
 
     /// States a part of a text; symbolic when the part holds a variable without a value.
-    pub(super) fn part_fact(
-        &mut self,
-        sig: &'static str,
-        field: &'static str,
-        owner: AtomId,
-        whole: &Tree,
-        part: &str,
-    ) {
+    pub(super) fn part_fact(&mut self, field: FieldId<2>, owner: AtomId, whole: &Tree, part: &str) {
         let atom = match whole.open() {
             Some(open) if part.contains(crate::compose::environment::HOLE) => {
-                self.open_atom("Text", open, whole.span)
+                self.open_atom(sig!("Text"), open, whole.span)
             }
             _ => self.text(part, whole.span),
         };
-        self.fact(sig, field, owner, atom, whole.span);
+        self.fact(field, owner, atom, whole.span);
     }
 
     fn devices(&mut self, atom: AtomId, tree: &Tree) {
@@ -198,7 +176,7 @@ impl Builder<'_> {
                 continue;
             };
             let host = pattern.split(':').next().unwrap_or("");
-            self.part_fact("Service", "devices", atom, source, host);
+            self.part_fact(field!("Service", "devices"), atom, source, host);
         }
     }
 
@@ -209,7 +187,7 @@ impl Builder<'_> {
         let mut lost = Vec::new();
         let mut state = |name: &str, span: Span| {
             let name = self.text(name, span);
-            self.fact("Service", "extra_hosts", atom, name, span);
+            self.fact(field!("Service", "extra_hosts"), atom, name, span);
         };
         for pair in hosts.pairs() {
             state(&pair.key, pair.key_span);
@@ -230,7 +208,13 @@ impl Builder<'_> {
 
     fn healthcheck(&mut self, atom: AtomId, tree: &Tree) {
         let Some(pair) = tree.pair("healthcheck") else {
-            self.truth_or("Service", "health_disabled", atom, None, false, tree.span);
+            self.truth_or(
+                field!("Service", "health_disabled"),
+                atom,
+                None,
+                false,
+                tree.span,
+            );
             return;
         };
         let check = &pair.value;
@@ -249,25 +233,38 @@ impl Builder<'_> {
             .and_then(Tree::text)
             .is_some_and(|word| &*word == "NONE");
         let off = self.truth(disabled || none, pair.key_span);
-        self.fact("Service", "health_disabled", atom, off, pair.key_span);
+        self.fact(
+            field!("Service", "health_disabled"),
+            atom,
+            off,
+            pair.key_span,
+        );
         if disabled || none || check.is_null() {
             return;
         }
-        let health = self.facts.atom("Healthcheck", "healthcheck", pair.key_span);
-        self.fact("Service", "healthcheck", atom, health, pair.key_span);
+        let health = self
+            .facts
+            .atom(sig!("Healthcheck"), "healthcheck", pair.key_span);
+        self.fact(
+            field!("Service", "healthcheck"),
+            atom,
+            health,
+            pair.key_span,
+        );
         if let Some(test) = test {
-            self.text_fact("Healthcheck", "test", health, test);
+            self.text_fact(field!("Healthcheck", "test"), health, test);
         }
-        for key in ["interval", "timeout", "start_period", "start_interval"] {
+        for (key, field) in
+            keyed!("Healthcheck": "interval", "timeout", "start_period", "start_interval")
+        {
             if let Some(value) = check.some(key) {
-                self.number_fact("Healthcheck", key, health, value, units::duration, DURATION);
+                self.number_fact(field, health, value, units::duration, DURATION);
             }
         }
         if let Some(retries) = check.some("retries") {
             let help = "write a whole number";
             self.number_fact(
-                "Healthcheck",
-                "retries",
+                field!("Healthcheck", "retries"),
                 health,
                 retries,
                 units::integer,

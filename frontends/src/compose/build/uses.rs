@@ -6,11 +6,13 @@ use locus_core::facts::AtomId;
 use locus_core::graph::RoleKind;
 use locus_core::value::Field;
 use locus_core::values::Malformed;
+use locus_core::vocabulary::SigId;
 use locus_core::{Item, Span, Value};
 
 use super::{Builder, Component, Current};
 use crate::compose::tree::{Kind, Pair, Tree};
 use crate::compose::units;
+use crate::compose::vocabulary::{field, keyed, sig};
 
 /// A name as it is written in a list or as a key, with what is said about it.
 struct Written<'t> {
@@ -23,7 +25,7 @@ struct Written<'t> {
 
 /// A use of something by its name.
 pub(super) struct Use<'u> {
-    pub(super) sig: &'static str,
+    pub(super) sig: SigId,
     pub(super) kind: RoleKind,
     /// The key of the service that it is written under, and what tells it apart there.
     pub(super) label: String,
@@ -51,21 +53,26 @@ impl Builder<'_> {
         let shown = open.map_or(word, |open| &*open.written);
         let reference = self.facts.atom(used.sig, shown, span);
         let service = current.component;
-        self.fact("Service", "references", service.atom, reference, span);
-        self.fact("Reference", "by", reference, service.atom, span);
+        self.fact(
+            field!("Service", "references"),
+            service.atom,
+            reference,
+            span,
+        );
+        self.fact(field!("Reference", "by"), reference, service.atom, span);
         let name = match open {
-            Some(open) => self.open_atom("Text", open, span),
+            Some(open) => self.open_atom(sig!("Text"), open, span),
             None => self.text(word, span),
         };
-        self.fact("Reference", "word", reference, name, span);
+        self.fact(field!("Reference", "word"), reference, name, span);
         // What nothing seems to define may be defined where a file could not be read.
         let known = open.is_none() && (target.is_some() || self.project.complete);
         let known = self.truth(known, span);
-        self.fact("Reference", "known", reference, known, span);
+        self.fact(field!("Reference", "known"), reference, known, span);
         if let Some(target) = target {
-            self.fact("Reference", "target", reference, target.atom, span);
+            self.fact(field!("Reference", "target"), reference, target.atom, span);
             if used.kind == RoleKind::Dependency {
-                self.fact("Service", "needs", service.atom, target.atom, span);
+                self.fact(field!("Service", "needs"), service.atom, target.atom, span);
             }
         }
         let role = self.graph.add_role(used.kind, used.label, span);
@@ -123,7 +130,7 @@ impl Builder<'_> {
             .or_else(|| tree.some("hostname"));
         for attachment in priorities {
             if let Some(container) = container {
-                self.text_fact("Attachment", "names", attachment, container);
+                self.text_fact(field!("Attachment", "names"), attachment, container);
             }
         }
         for key in ["ipc", "pid"] {
@@ -141,14 +148,14 @@ impl Builder<'_> {
         let span = *span;
         // The network `default` exists whether or not a file defines it.
         if &**name == "default" && self.find("networks", name).is_none() {
-            let network = self.component("networks", "Network", name, span, None);
+            let network = self.component("networks", sig!("Network"), name, span, None);
             self.network_flags(network.atom, None, span, true);
         }
         let properties = self.fields(tree);
         let (attachment, _) = self.refer(
             current,
             Use {
-                sig: "Attachment",
+                sig: sig!("Attachment"),
                 kind: RoleKind::Connection,
                 label: format!("networks.{name}"),
                 section: "networks",
@@ -159,12 +166,12 @@ impl Builder<'_> {
             },
         );
         let truth = self.truth(implicit, span);
-        self.fact("Attachment", "implicit", attachment, truth, span);
+        self.fact(field!("Attachment", "implicit"), attachment, truth, span);
         let own = self.text(&current.name, current.span);
-        self.fact("Attachment", "names", attachment, own, span);
+        self.fact(field!("Attachment", "names"), attachment, own, span);
         if let Some(aliases) = tree.some("aliases") {
-            self.texts_fact("Attachment", "aliases", attachment, aliases);
-            self.texts_fact("Attachment", "names", attachment, aliases);
+            self.texts_fact(field!("Attachment", "aliases"), attachment, aliases);
+            self.texts_fact(field!("Attachment", "names"), attachment, aliases);
             for alias in aliases.items().iter().filter_map(Tree::as_str) {
                 self.hosts
                     .entry(alias.clone())
@@ -172,18 +179,16 @@ impl Builder<'_> {
             }
         }
         self.text_facts(
-            "Attachment",
-            &[
-                "ipv4_address",
-                "ipv6_address",
-                "mac_address",
-                "interface_name",
-            ],
+            &keyed!("Attachment": "ipv4_address", "ipv6_address", "mac_address", "interface_name"),
             attachment,
             tree,
         );
         if let Some(addresses) = tree.some("link_local_ips") {
-            self.texts_fact("Attachment", "link_local_ips", attachment, addresses);
+            self.texts_fact(
+                field!("Attachment", "link_local_ips"),
+                attachment,
+                addresses,
+            );
         }
         attachment
     }
@@ -198,7 +203,7 @@ impl Builder<'_> {
             let (reference, _) = self.refer(
                 current,
                 Use {
-                    sig: "Namespace",
+                    sig: sig!("Namespace"),
                     kind: RoleKind::Dependency,
                     label: key.to_owned(),
                     section: "services",
@@ -209,7 +214,7 @@ impl Builder<'_> {
                 },
             );
             let key = self.text(key, value.span);
-            self.fact("Namespace", "key", reference, key, value.span);
+            self.fact(field!("Namespace", "key"), reference, key, value.span);
         }
     }
 
@@ -248,7 +253,7 @@ impl Builder<'_> {
             let (dependency, _) = self.refer(
                 current,
                 Use {
-                    sig: "Dependency",
+                    sig: sig!("Dependency"),
                     kind: RoleKind::Dependency,
                     label: format!("depends_on.{name}"),
                     section: "services",
@@ -260,25 +265,22 @@ impl Builder<'_> {
             );
             match tree.some("condition") {
                 Some(condition) => {
-                    self.text_fact("Dependency", "condition", dependency, condition);
+                    self.text_fact(field!("Dependency", "condition"), dependency, condition);
                 }
                 None => {
                     let started = self.text("service_started", span);
-                    self.fact("Dependency", "condition", dependency, started, span);
+                    self.fact(field!("Dependency", "condition"), dependency, started, span);
                 }
             }
-            let sig = "Dependency";
             self.truth_or(
-                sig,
-                "required",
+                field!("Dependency", "required"),
                 dependency,
                 tree.some("required"),
                 true,
                 span,
             );
             self.truth_or(
-                sig,
-                "restart",
+                field!("Dependency", "restart"),
                 dependency,
                 tree.some("restart"),
                 false,
@@ -292,7 +294,7 @@ impl Builder<'_> {
                 None => (&*text, None),
             };
             let used = Use {
-                sig: "Link",
+                sig: sig!("Link"),
                 kind: RoleKind::Dependency,
                 label: format!("links.{word}"),
                 section: "services",
@@ -307,7 +309,7 @@ impl Builder<'_> {
             let (link, _) = self.refer(current, used);
             if let Some(alias) = alias {
                 let alias = self.text(alias, item.span);
-                self.fact("Link", "alias", link, alias, item.span);
+                self.fact(field!("Link", "alias"), link, alias, item.span);
             }
         }
         for item in tree.some("volumes_from").map_or(&[][..], Tree::items) {
@@ -317,7 +319,7 @@ impl Builder<'_> {
             }
             let word = text.split(':').next().unwrap_or("");
             let used = Use {
-                sig: "VolumesFrom",
+                sig: sig!("VolumesFrom"),
                 kind: RoleKind::Dependency,
                 label: format!("volumes_from.{word}"),
                 section: "services",
@@ -332,7 +334,10 @@ impl Builder<'_> {
 
     /// Secrets, configs and models.
     pub(super) fn files(&mut self, current: &Current, tree: &Tree) {
-        for (section, sig) in [("secrets", "SecretUse"), ("configs", "ConfigUse")] {
+        for (section, sig) in [
+            ("secrets", sig!("SecretUse")),
+            ("configs", sig!("ConfigUse")),
+        ] {
             for item in tree.some(section).map_or(&[][..], Tree::items) {
                 self.file_use(current, section, sig, item);
             }
@@ -342,7 +347,7 @@ impl Builder<'_> {
             let source = item.some("source").unwrap_or(item);
             if let Some(word) = source.text() {
                 let used = Use {
-                    sig: "BuildSecretUse",
+                    sig: sig!("BuildSecretUse"),
                     kind: RoleKind::Reference,
                     label: format!("build.secrets.{word}"),
                     section: "secrets",
@@ -366,7 +371,7 @@ impl Builder<'_> {
                 .filter_map(|i| Some((i.text()?, i.span)));
             for (word, span) in pairs.chain(items).collect::<Vec<_>>() {
                 let used = Use {
-                    sig: "ModelUse",
+                    sig: sig!("ModelUse"),
                     kind: RoleKind::Reference,
                     label: format!("models.{word}"),
                     section: "models",
@@ -396,7 +401,7 @@ impl Builder<'_> {
             };
             if let Some(word) = value.strip_prefix("service:") {
                 let used = Use {
-                    sig: "ContextUse",
+                    sig: sig!("ContextUse"),
                     kind: RoleKind::Reference,
                     label: format!("build.additional_contexts.{word}"),
                     section: "services",
@@ -410,13 +415,7 @@ impl Builder<'_> {
         }
     }
 
-    fn file_use(
-        &mut self,
-        current: &Current,
-        section: &'static str,
-        sig: &'static str,
-        item: &Tree,
-    ) {
+    fn file_use(&mut self, current: &Current, section: &'static str, sig: SigId, item: &Tree) {
         let long = matches!(item.kind, Kind::Map(_));
         let source = if long {
             item.some("source")
@@ -438,11 +437,17 @@ impl Builder<'_> {
         };
         let (reference, _) = self.refer(current, used);
         let truth = self.truth(long, item.span);
-        self.fact("FileUse", "long", reference, truth, item.span);
-        self.text_facts("FileUse", &["uid", "gid"], reference, item);
+        self.fact(field!("FileUse", "long"), reference, truth, item.span);
+        self.text_facts(&keyed!("FileUse": "uid", "gid"), reference, item);
         if let Some(mode) = item.some("mode") {
             let help = "write an octal number such as `0440`";
-            self.number_fact("FileUse", "permissions", reference, mode, octal, help);
+            self.number_fact(
+                field!("FileUse", "permissions"),
+                reference,
+                mode,
+                octal,
+                help,
+            );
         }
         let base = if section == "secrets" {
             "/run/secrets"
@@ -458,21 +463,20 @@ impl Builder<'_> {
         } else {
             format!("{base}/{target}")
         };
-        self.part_fact("FileUse", "path", reference, at, &path);
-        let mount = self.facts.atom("FileMount", path.as_str(), item.span);
+        self.part_fact(field!("FileUse", "path"), reference, at, &path);
+        let mount = self.facts.atom(sig!("FileMount"), path.as_str(), item.span);
         self.fact(
-            "Service",
-            "mounts",
+            field!("Service", "mounts"),
             current.component.atom,
             mount,
             item.span,
         );
-        self.part_fact("Mount", "path", mount, at, &path);
+        self.part_fact(field!("Mount", "path"), mount, at, &path);
         self.mounted.push((mount, path.as_str().into(), item.span));
         let truth = self.truth(true, item.span);
-        self.fact("Mount", "read_only", mount, truth, item.span);
+        self.fact(field!("Mount", "read_only"), mount, truth, item.span);
         let file = self.text("file", item.span);
-        self.fact("Mount", "shape", mount, file, item.span);
+        self.fact(field!("Mount", "shape"), mount, file, item.span);
     }
 }
 

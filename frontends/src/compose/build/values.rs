@@ -5,11 +5,13 @@ use std::sync::Arc;
 use locus_core::facts::AtomId;
 use locus_core::value::{Constraint, Domain, Field, Symbol, SymbolId, SymbolKind, ValueType};
 use locus_core::values::Malformed;
+use locus_core::vocabulary::{FieldId, SigId};
 use locus_core::{Diagnostic, Int, Item, Span, Value};
 
 use super::Builder;
 use crate::compose::tree::{Kind, Open, Tree};
 use crate::compose::units;
+use crate::compose::vocabulary::sig;
 
 /// How a text becomes a number.
 pub(super) type Unit = fn(&str) -> Result<i128, Malformed>;
@@ -33,7 +35,7 @@ impl Builder<'_> {
 
     fn new_text(&mut self, text: Arc<str>, span: Span) -> AtomId {
         let value = Value::Str(text.clone());
-        let atom = self.facts.valued("Text", text.clone(), span, value);
+        let atom = self.facts.valued(sig!("Text"), text.clone(), span, value);
         self.texts.insert(text, atom);
         atom
     }
@@ -48,7 +50,7 @@ impl Builder<'_> {
             return atom;
         }
         let atom = self.facts.valued(
-            "Number",
+            sig!("Number"),
             number.to_string(),
             span,
             Value::Int(number.clone()),
@@ -63,9 +65,9 @@ impl Builder<'_> {
             return atom;
         }
         let (sig, name) = if truth {
-            ("True", "true")
+            (sig!("True"), "true")
         } else {
-            ("False", "false")
+            (sig!("False"), "false")
         };
         let atom = self.facts.valued(sig, name, span, Value::Bool(truth));
         if let Some(slot) = self.truths.get_mut(usize::from(truth)) {
@@ -127,15 +129,17 @@ impl Builder<'_> {
     }
 
     /// The atom of a text that depends on variables; the same text is the same atom.
-    pub(super) fn open_atom(&mut self, sig: &'static str, open: &Open, span: Span) -> AtomId {
+    pub(super) fn open_atom(&mut self, sig: SigId, open: &Open, span: Span) -> AtomId {
         let key = (sig, open.written.clone());
         if let Some(&atom) = self.open.get(&key) {
             return atom;
         }
-        let ty = match sig {
-            "Number" => ValueType::Int,
-            "Bool" => ValueType::Bool,
-            _ => ValueType::String,
+        let ty = if sig == sig!("Number") {
+            ValueType::Int
+        } else if sig == sig!("Bool") {
+            ValueType::Bool
+        } else {
+            ValueType::String
         };
         let symbol = self.symbol(open, ty, span);
         let atom = self
@@ -146,31 +150,19 @@ impl Builder<'_> {
     }
 
     /// States a text; nothing for what is no scalar.
-    pub(super) fn text_fact(
-        &mut self,
-        sig: &'static str,
-        field: &'static str,
-        owner: AtomId,
-        tree: &Tree,
-    ) {
+    pub(super) fn text_fact(&mut self, field: FieldId<2>, owner: AtomId, tree: &Tree) {
         let atom = match (&tree.kind, tree.text()) {
-            (Kind::Open(open), _) => self.open_atom("Text", open, tree.span),
+            (Kind::Open(open), _) => self.open_atom(sig!("Text"), open, tree.span),
             (_, Some(text)) => self.shared_text(&text, tree.span),
             _ => return,
         };
-        self.fact(sig, field, owner, atom, tree.span);
+        self.fact(field, owner, atom, tree.span);
     }
 
     /// States each of several texts, written as a list or alone.
-    pub(super) fn texts_fact(
-        &mut self,
-        sig: &'static str,
-        field: &'static str,
-        owner: AtomId,
-        tree: &Tree,
-    ) {
+    pub(super) fn texts_fact(&mut self, field: FieldId<2>, owner: AtomId, tree: &Tree) {
         for item in tree.one_or_many() {
-            self.text_fact(sig, field, owner, item);
+            self.text_fact(field, owner, item);
         }
     }
 
@@ -178,7 +170,7 @@ impl Builder<'_> {
     pub(super) fn truth_of(&mut self, tree: &Tree) -> Option<AtomId> {
         match &tree.kind {
             Kind::Bool(b) => Some(self.truth(*b, tree.span)),
-            Kind::Open(open) => Some(self.open_atom("Bool", open, tree.span)),
+            Kind::Open(open) => Some(self.open_atom(sig!("Bool"), open, tree.span)),
             Kind::Str(text) => match units::boolean(text) {
                 Ok(b) => Some(self.truth(b, tree.span)),
                 Err(reason) => {
@@ -192,23 +184,16 @@ impl Builder<'_> {
     }
 
     /// States a truth value.
-    pub(super) fn truth_fact(
-        &mut self,
-        sig: &'static str,
-        field: &'static str,
-        owner: AtomId,
-        tree: &Tree,
-    ) {
+    pub(super) fn truth_fact(&mut self, field: FieldId<2>, owner: AtomId, tree: &Tree) {
         if let Some(atom) = self.truth_of(tree) {
-            self.fact(sig, field, owner, atom, tree.span);
+            self.fact(field, owner, atom, tree.span);
         }
     }
 
     /// States a truth value, or what it is when nothing is written.
     pub(super) fn truth_or(
         &mut self,
-        sig: &'static str,
-        field: &'static str,
+        field: FieldId<2>,
         owner: AtomId,
         tree: Option<&Tree>,
         otherwise: bool,
@@ -222,13 +207,13 @@ impl Builder<'_> {
             Some(atom) => atom,
             None => self.truth(otherwise, span),
         };
-        self.fact(sig, field, owner, atom, span);
+        self.fact(field, owner, atom, span);
     }
 
     /// A number as an atom; a diagnostic when it is none.
     pub(super) fn number_of(&mut self, tree: &Tree, unit: Unit, help: &str) -> Option<AtomId> {
         if let Kind::Open(open) = &tree.kind {
-            return Some(self.open_atom("Number", open, tree.span));
+            return Some(self.open_atom(sig!("Number"), open, tree.span));
         }
         if !matches!(tree.kind, Kind::Int(_) | Kind::Float(_) | Kind::Str(_)) {
             return None;
@@ -246,15 +231,14 @@ impl Builder<'_> {
     /// States a number.
     pub(super) fn number_fact(
         &mut self,
-        sig: &'static str,
-        field: &'static str,
+        field: FieldId<2>,
         owner: AtomId,
         tree: &Tree,
         unit: Unit,
         help: &str,
     ) {
         if let Some(atom) = self.number_of(tree, unit, help) {
-            self.fact(sig, field, owner, atom, tree.span);
+            self.fact(field, owner, atom, tree.span);
         }
     }
 

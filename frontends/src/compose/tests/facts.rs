@@ -1,9 +1,10 @@
 //! The facts that each rule over compositions needs.
 
 use locus_core::facts::AtomId;
+use locus_core::vocabulary::FieldId;
 
 use super::{project, relation, report, with_options};
-use crate::compose::vocabulary::VOCABULARY;
+use crate::compose::vocabulary::{DECLARATIONS, field, vocabulary};
 use crate::compose::{Composition, Options, Target};
 
 fn clean(text: &str) -> Composition {
@@ -16,16 +17,17 @@ fn clean(text: &str) -> Composition {
 fn clashes(text: &str) -> Vec<String> {
     let composition = clean(text);
     let facts = &composition.facts;
-    let shares = |a: AtomId, b: AtomId, field: &str| {
-        facts
-            .related("Publication", field, a)
-            .any(|x| facts.related("Publication", field, b).any(|y| x == y))
+    let shares = |a: AtomId, b: AtomId, field: FieldId<2>| {
+        let mut of_a = facts.related(field, a);
+        of_a.any(|x| facts.related(field, b).any(|y| x == y))
     };
-    let all: Vec<AtomId> = facts.of("Publication").collect();
+    let all: Vec<AtomId> = facts.of("Publication");
     let mut out = Vec::new();
     for (index, &a) in all.iter().enumerate() {
         for &b in all.iter().skip(index + 1) {
-            if shares(a, b, "ports") && shares(a, b, "addresses") {
+            if shares(a, b, field!("Publication", "ports"))
+                && shares(a, b, field!("Publication", "addresses"))
+            {
                 out.push(format!("{} / {}", facts.get(a).name, facts.get(b).name));
             }
         }
@@ -232,8 +234,8 @@ fn what_only_one_target_knows_is_said_by_keys() {
 
 #[test]
 fn the_vocabulary_declares_what_it_mentions() {
-    let names: Vec<&str> = VOCABULARY.sigs.iter().map(|sig| sig.name).collect();
-    for sig in VOCABULARY.sigs {
+    let names: Vec<&str> = DECLARATIONS.sigs.iter().map(|sig| sig.name).collect();
+    for sig in DECLARATIONS.sigs {
         assert!(sig.parent.is_none_or(|parent| names.contains(&parent)));
         assert!(!sig.doc.is_empty());
         for field in sig.fields {
@@ -243,7 +245,7 @@ fn the_vocabulary_declares_what_it_mentions() {
             }
         }
     }
-    insta::assert_snapshot!(VOCABULARY.to_als());
+    insta::assert_snapshot!(vocabulary().facts_module());
 }
 
 #[test]

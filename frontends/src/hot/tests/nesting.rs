@@ -1,6 +1,7 @@
 //! Templates within templates, and groups.
 
 use super::*;
+use crate::hot::vocabulary::field;
 
 const MEMBER: &str = "\
 heat_template_version: 2018-08-31
@@ -174,9 +175,9 @@ fn what_cannot_be_included_is_said() {
     let facts = &case.loaded.facts;
     let missing: Vec<String> = facts
         .atoms()
-        .filter(|(_, atom)| atom.sig == "MissingFile")
+        .filter(|(_, atom)| facts.sig_name(atom.sig) == "MissingFile")
         .map(|(id, atom)| {
-            let reasons = facts.related("MissingFile", "reason", id);
+            let reasons = facts.related(field!("MissingFile", "reason"), id);
             let reasons: Vec<&str> = reasons.map(|reason| &*facts.get(reason).name).collect();
             format!(
                 "{}: {}: {}",

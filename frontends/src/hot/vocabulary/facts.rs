@@ -8,66 +8,12 @@
 //! Atoms have spans. Where a construct may be repeated by nesting (a template used by a group of
 //! fifty), facts about its text are stated once, facts about its instances once per instance.
 
-use locus_core::facts::{FieldDecl, Multiplicity, SigDecl, Vocabulary};
-
-const fn one(name: &'static str, columns: &'static [&'static str], doc: &'static str) -> FieldDecl {
-    field(name, Multiplicity::One, columns, doc)
-}
-
-const fn lone(
-    name: &'static str,
-    columns: &'static [&'static str],
-    doc: &'static str,
-) -> FieldDecl {
-    field(name, Multiplicity::Lone, columns, doc)
-}
-
-const fn set(name: &'static str, columns: &'static [&'static str], doc: &'static str) -> FieldDecl {
-    field(name, Multiplicity::Set, columns, doc)
-}
-
-const fn field(
-    name: &'static str,
-    multiplicity: Multiplicity,
-    columns: &'static [&'static str],
-    doc: &'static str,
-) -> FieldDecl {
-    FieldDecl {
-        name,
-        multiplicity,
-        columns,
-        doc,
-    }
-}
-
-const fn sig(
-    name: &'static str,
-    parent: Option<&'static str>,
-    doc: &'static str,
-    fields: &'static [FieldDecl],
-) -> SigDecl {
-    SigDecl {
-        name,
-        parent,
-        subset: false,
-        doc,
-        fields,
-    }
-}
-
-const fn subset(name: &'static str, parent: &'static str, doc: &'static str) -> SigDecl {
-    SigDecl {
-        name,
-        parent: Some(parent),
-        subset: true,
-        doc,
-        fields: &[],
-    }
-}
+use locus_core::vocabulary::Declarations;
+use locus_core::vocabulary::declare::{lone, one, set, sig, subset};
 
 /// All relations over Heat templates.
-pub static VOCABULARY: Vocabulary = Vocabulary {
-    module: "hot/facts",
+pub const DECLARATIONS: Declarations = Declarations {
+    language: "hot",
     sigs: &[
         sig(
             "Template",
@@ -133,10 +79,9 @@ pub static VOCABULARY: Vocabulary = Vocabulary {
             ],
         ),
         sig("FirstKey", None, "the first of several equal keys", &[]),
-        sig("Named", None, "something that references resolve to", &[]),
         sig(
             "Parameter",
-            Some("Named"),
+            None,
             "a parameter; the span is its name",
             &[
                 lone("type", &["ParameterType"], "the type it claims"),
@@ -256,7 +201,7 @@ pub static VOCABULARY: Vocabulary = Vocabulary {
         ),
         sig(
             "Resource",
-            Some("Named"),
+            None,
             "a resource, which is a location of the graph; the span is its name",
             &[
                 lone("type", &["TypeName"], "the type it claims"),
@@ -384,15 +329,10 @@ pub static VOCABULARY: Vocabulary = Vocabulary {
             "a combination of properties that a plugin refuses, in words; the span is the resource's name",
             &[],
         ),
-        sig(
-            "Output",
-            Some("Named"),
-            "an output; the span is its name",
-            &[],
-        ),
+        sig("Output", None, "an output; the span is its name", &[]),
         sig(
             "Condition",
-            Some("Named"),
+            None,
             "a condition; the span is its name",
             &[set("uses", &["Condition"], "conditions that it mentions")],
         ),
@@ -403,12 +343,12 @@ pub static VOCABULARY: Vocabulary = Vocabulary {
             &[
                 lone(
                     "target",
-                    &["Named"],
+                    &["Parameter + Resource + Output + Condition"],
                     "what it names; none: there is no such thing",
                 ),
                 lone(
                     "from",
-                    &["Named"],
+                    &["Parameter + Resource + Output + Condition"],
                     "the resource, output or condition that mentions it",
                 ),
             ],
@@ -556,7 +496,7 @@ mod tests {
     #[test]
     fn every_relation_is_declared_over_declared_signatures() {
         let mut seen = std::collections::BTreeSet::new();
-        for sig in VOCABULARY.sigs {
+        for sig in DECLARATIONS.sigs {
             assert!(
                 sig.parent.is_none_or(|parent| seen.contains(parent)),
                 "{}",
@@ -564,15 +504,10 @@ mod tests {
             );
             assert!(seen.insert(sig.name), "{} twice", sig.name);
         }
-        for sig in VOCABULARY.sigs {
+        for sig in DECLARATIONS.sigs {
             for field in sig.fields {
-                for column in field.columns {
-                    assert!(
-                        seen.contains(column),
-                        "{}.{}: {column}",
-                        sig.name,
-                        field.name
-                    );
+                for name in field.columns.iter().flat_map(|column| column.split(" + ")) {
+                    assert!(seen.contains(name), "{}.{}: {name}", sig.name, field.name);
                 }
             }
         }
@@ -580,6 +515,6 @@ mod tests {
 
     #[test]
     fn the_vocabulary_is_a_module_that_rules_can_open() {
-        insta::assert_snapshot!(VOCABULARY.to_als());
+        insta::assert_snapshot!(crate::hot::vocabulary::vocabulary().facts_module());
     }
 }
