@@ -19,8 +19,11 @@ pub struct OwnRules {
     library: Library,
     files: Vec<Source>,
     words: Words,
-    compiled: Mutex<Vec<(Arc<Vec<Sig>>, Arc<Compiled>)>>,
+    compiled: Mutex<Vec<Known>>,
 }
+
+/// What a project declares, and the rules compiled for it.
+type Known = (Arc<Vec<Sig>>, Arc<Compiled>);
 
 /// The rules as they are for one project.
 #[derive(Debug)]

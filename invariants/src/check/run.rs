@@ -112,8 +112,11 @@ pub struct Checker {
     slots: OnceLock<Slots>,
 }
 
+/// A language, and its rules once they were taken.
+type Builtin = (&'static str, OnceLock<Option<Checker>>);
+
 /// The rules that come with the program, taken when a configuration of their language is met.
-static BUILTIN: LazyLock<Vec<(&'static str, OnceLock<Option<Checker>>)>> = LazyLock::new(|| {
+static BUILTIN: LazyLock<Vec<Builtin>> = LazyLock::new(|| {
     let all = library::languages();
     all.map(|language| (language, OnceLock::new())).collect()
 });
