@@ -1,22 +1,34 @@
 //! `locus gate tenant-attest`: a tenant has its own pod attested.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Args;
 use hyper::Method;
 
 use super::connection::{ClientFault, Connection, block_on, read, segment};
 use crate::clock::{Clock as _, SystemClock};
-use crate::evidence::Nonce;
 use crate::evidence::jws::TokenKey;
-use crate::evidence::request::{Request, sign};
+use crate::evidence::request::{CLOCK_AHEAD, Request, sign};
+use crate::evidence::{Nonce, SeenError};
 use crate::ima::PodUid;
 use crate::logs::shown;
-use crate::net::Role;
+use crate::net::{ClientError, Role};
 use crate::verifier::{PodStatus, Trust};
 
 /// How long the signature of a request is valid, in seconds.
 const LIFETIME: i64 = 60;
+
+/// Whether a gate refuses a request because it has just started.
+fn is_too_early(error: &ClientError) -> bool {
+    let ClientError::Refused {
+        status, message, ..
+    } = error
+    else {
+        return false;
+    };
+    *status == 401 && *message == SeenError::BeforeStart.to_string()
+}
 
 /// A pod, and who asks for it.
 #[derive(Args, Clone, Debug)]
@@ -57,17 +69,26 @@ impl TenantArgs {
             target: &target,
             body: b"",
         };
-        let nonce = Nonce::random().map_err(|error| ClientFault::Local(error.to_string()))?;
-        let signed = sign(&key, request, &nonce, SystemClock.now(), LIFETIME);
-        let headers = [
-            ("content-digest", signed.content_digest.as_str()),
-            ("signature-input", signed.signature_input.as_str()),
-            ("signature", signed.signature.as_str()),
-        ];
         let client = self.connection.open_as(Role::Tenant)?;
-        let answer = client
-            .send(Method::POST, &target, &headers, Vec::new())
-            .await?;
+        // A gate that has just started cannot tell a new request from one made before: it is asked again until it can.
+        let mut again = CLOCK_AHEAD + 2;
+        let answer = loop {
+            let nonce = Nonce::random().map_err(|error| ClientFault::Local(error.to_string()))?;
+            let signed = sign(&key, request, &nonce, SystemClock.now(), LIFETIME);
+            let headers = [
+                ("content-digest", signed.content_digest.as_str()),
+                ("signature-input", signed.signature_input.as_str()),
+                ("signature", signed.signature.as_str()),
+            ];
+            let sent = client.send(Method::POST, &target, &headers, Vec::new());
+            match sent.await {
+                Err(error) if again > 0 && is_too_early(&error) => {
+                    again -= 1;
+                    tokio::time::sleep(Duration::from_secs(1)).await;
+                }
+                answer => break answer?,
+            }
+        };
         let status: PodStatus = serde_json::from_slice(&answer)
             .map_err(|error| ClientFault::Local(format!("the gate's answer: {error}")))?;
         if self.token {
