@@ -23,6 +23,11 @@ pub fn pod_submodule(uid: PodUid) -> String {
     format!("pod/{uid}")
 }
 
+/// The submodule that speaks of a registration that was refused, by the name it was asked for.
+pub fn registration_submodule(name: &str) -> String {
+    format!("registration/{}", crate::logs::shown(name))
+}
+
 /// How far something may be trusted; the tiers of AR4SI, from best to worst after `none`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -179,7 +184,7 @@ pub struct AttestationResult {
     /// Who may rely on it; everybody if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub aud: Option<String>,
-    /// The worker it is about.
+    /// The worker it is about; all zeros where nobody has proven to be one.
     pub sub: Uuid,
     #[serde(rename = "ear.verifier-id")]
     verifier: VerifierId,

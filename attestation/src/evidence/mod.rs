@@ -30,7 +30,7 @@ pub use cmw::{Cmw, CmwError, Indicator, collection_from_cbor, collection_to_cbor
 #[cfg(feature = "gate")]
 pub use ear::{
     Appraisal, AttestationResult, EarError, EarExpectations, Tier, TrustVector, WORKER_SUBMODULE,
-    pod_submodule,
+    pod_submodule, registration_submodule,
 };
 pub use eat::{
     Evidence, EvidenceClaims, EvidenceError, LogClaim, MAX_EVENT_LOG, PcrValue, PodClaim,

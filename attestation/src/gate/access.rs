@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use super::problem::Problem;
 use super::registrar::LocalRegistrar;
-use super::result::Asked;
+use super::result::{Asked, RefusedRegistration};
 use super::standing::WorkerReport;
 use super::verify::Verifier;
 use crate::ima::PodUid;
@@ -163,6 +163,21 @@ impl VerifierAccess {
                 client.get::<WorkerReport>(&path).await?.worker.trust
             }
         })
+    }
+
+    /// The refusal of a registration, signed.
+    pub async fn refused(
+        &self,
+        refused: &RefusedRegistration,
+        asked: &Asked,
+    ) -> Result<String, Problem> {
+        match self {
+            VerifierAccess::Local(verifier) => verifier.refused_registration(refused, asked),
+            VerifierAccess::Remote(client) => {
+                let path = format!("/v1/verifier/refusals{}", asked.query());
+                Ok(client.ask(Method::POST, &path, refused).await?)
+            }
+        }
     }
 
     /// What is known of a pod.

@@ -1,6 +1,7 @@
 //! Evidence kept for audit, and the flags for that and for notifications.
 
 use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use clap::Args;
 use zeroize::Zeroizing;
@@ -12,7 +13,7 @@ use super::verify::Verifier;
 use super::webhook::WebhookConfig;
 use crate::net::pki::read_file;
 use crate::protocol::attestation::Shown;
-use crate::verifier::{AuditStore, EvidenceRecord, KeptEvidence, Retention};
+use crate::verifier::{AuditStore, EvidenceRecord, KeptEvidence, Retention, StoreError, deflate};
 
 /// What is kept of attestations, and who is told of them.
 #[derive(Args, Clone, Debug)]
@@ -46,51 +47,60 @@ impl KeepArgs {
 }
 
 impl Verifier {
-    fn audit<T>(
+    /// Asks the database, on a thread that nobody else waits for: evidence may be long.
+    async fn audit<T: Send + 'static>(
         &self,
-        ask: impl FnOnce(&mut AuditStore) -> Result<T, crate::verifier::StoreError>,
+        ask: impl FnOnce(&Mutex<AuditStore>) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, Problem> {
-        let Some(audit) = &self.parts().audit else {
+        let Some(audit) = self.parts().audit.clone() else {
             let detail = "no evidence is kept; start the gate with --keep-evidence DAYS";
             return Err(Problem::not_found(detail));
         };
-        let mut audit = audit
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
-        Ok(ask(&mut audit)?)
+        let asked = tokio::task::spawn_blocking(move || ask(&audit)).await;
+        Ok(asked.map_err(Problem::internal)??)
     }
 
     /// Keeps evidence, if any is kept. An attestation does not fail because of it.
-    pub(super) fn keep_evidence(&self, shown: &Shown) {
+    pub(super) async fn keep_evidence(&self, shown: Shown) {
         if self.parts().audit.is_none() {
             return;
         }
-        if let Err(problem) = self.audit(|audit| audit.keep(shown)) {
-            tracing::error!(worker = shown.worker, %problem, "evidence was not kept");
+        let worker = shown.worker.clone();
+        let kept = self.audit(move |audit| {
+            let deflated = deflate(&shown.evidence)?;
+            open(audit).keep(&shown, &deflated)
+        });
+        if let Err(problem) = kept.await {
+            tracing::error!(worker, %problem, "evidence was not kept");
         }
     }
 
     /// Throws away evidence that was kept for long enough.
-    pub fn prune(&self) {
+    pub async fn prune(&self) {
         let now = self.parts().clock.now();
         if self.parts().audit.is_some()
-            && let Err(problem) = self.audit(|audit| audit.prune(now))
+            && let Err(problem) = self.audit(move |audit| open(audit).prune(now)).await
         {
             tracing::error!(%problem, "old evidence was not thrown away");
         }
     }
 
     /// The evidence that is kept, newest first.
-    pub fn kept(
+    pub async fn kept(
         &self,
-        worker: Option<&str>,
+        worker: Option<String>,
         before: Option<u64>,
     ) -> Result<Vec<EvidenceRecord>, Problem> {
-        self.audit(|audit| audit.list(worker, before))
+        self.audit(move |audit| open(audit).list(worker.as_deref(), before))
+            .await
     }
 
     /// Evidence that is kept, whole.
-    pub fn kept_evidence(&self, id: u64) -> Result<KeptEvidence, Problem> {
-        self.audit(|audit| audit.evidence(id))
+    pub async fn kept_evidence(&self, id: u64) -> Result<KeptEvidence, Problem> {
+        self.audit(move |audit| open(audit).evidence(id)).await
     }
+}
+
+fn open(audit: &Mutex<AuditStore>) -> MutexGuard<'_, AuditStore> {
+    audit.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,7 +1,7 @@
 //! What an attestation came to, as others read it: an attestation result (EAR), also of a refusal.
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::problem::Problem;
@@ -9,8 +9,10 @@ use super::verify::Verifier;
 use crate::clock::Timestamp;
 use crate::evidence::{
     Appraisal, AttestationResult, JwkSet, Nonce, TrustVector, WORKER_SUBMODULE, pod_submodule,
+    registration_submodule,
 };
 use crate::ima::PodUid;
+use crate::logs::shown;
 use crate::policy::Mode;
 use crate::protocol::{AttestationError, Effect, ReasonCode};
 use crate::verifier::{Pod, PodStatus, PodTerms, Trust, WorkerStatus};
@@ -27,6 +29,18 @@ pub struct Asked {
     pub nonce: Option<Nonce>,
     /// Who will read it.
     pub audience: Option<String>,
+}
+
+/// The refusal of a registration.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RefusedRegistration {
+    /// The name that the worker was to be registered with.
+    pub name: String,
+    /// The code of the reason.
+    pub code: ReasonCode,
+    /// Why, in words.
+    pub reason: String,
 }
 
 /// The parameters of a query that binds a result.
@@ -222,6 +236,35 @@ impl Verifier {
             result: signed,
             ..error.into()
         }
+    }
+
+    /// The refusal of a registration, signed. Nobody has proven to be the worker, so that it is about a name alone.
+    pub fn refused_registration(
+        &self,
+        refused: &RefusedRegistration,
+        asked: &Asked,
+    ) -> Result<String, Problem> {
+        use ReasonCode::{AgentFailed, AgentLate, Attested, HostUnjudged, Internal, SoftwareTpm};
+        asked.check()?;
+        let vector = match refused.code {
+            Attested | HostUnjudged | SoftwareTpm => {
+                return Err(Problem::bad(format!("`{}` refuses nobody", refused.code)));
+            }
+            // Nothing was found out.
+            AgentFailed | AgentLate | Internal => TrustVector::default(),
+            _ => TrustVector {
+                instance_identity: 97,
+                ..TrustVector::default()
+            },
+        };
+        let nonce = Nonce::random().map_err(Problem::internal)?;
+        let (now, lifetime) = (self.parts().clock.now(), self.parts().lifetime);
+        let appraisal = Appraisal::new(vector, POLICY, vec![shown(&refused.reason)]);
+        let result = AttestationResult::new(Uuid::nil(), nonce, now, lifetime).with(
+            registration_submodule(&refused.name),
+            appraisal.coded(vec![refused.code]),
+        );
+        self.signed(&bound(result, asked))
     }
 
     fn signed(&self, result: &AttestationResult) -> Result<String, Problem> {

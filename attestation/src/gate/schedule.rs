@@ -120,7 +120,7 @@ pub async fn expire_forever(verifier: Arc<Verifier>) {
     let mut turn = 0u64;
     loop {
         if turn.is_multiple_of(PRUNE) {
-            verifier.prune();
+            verifier.prune().await;
         }
         turn += 1;
         tokio::time::sleep(EXPIRE).await;

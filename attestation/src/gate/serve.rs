@@ -19,6 +19,7 @@ use super::endpoint::router;
 use super::lock::Locks;
 use super::mailbox::Mailbox;
 use super::metrics::Metrics;
+use super::nodes::KEPT;
 use super::openapi::openapi;
 use super::pods::PodHandler;
 use super::registrar::LocalRegistrar;
@@ -68,6 +69,8 @@ pub struct GateConfig {
     pub lifetime: i64,
     /// What the verifier insists on.
     pub policy: PolicySet,
+    /// How much of what is known of workers is kept in memory, in bytes; the rest is read again when it is needed.
+    pub kept: usize,
     /// For how long evidence is kept for audit.
     pub retention: Retention,
     /// Who is told of changes of trust.
@@ -91,6 +94,7 @@ impl GateConfig {
             rotation: Duration::ZERO,
             lifetime: 600,
             policy: PolicySet::default(),
+            kept: KEPT,
             retention: Retention::NONE,
             webhooks: WebhookConfig::default(),
         }
@@ -217,9 +221,13 @@ pub async fn start(
             lifetime: config.lifetime,
             clock: clock.clone(),
             metrics: metrics.clone(),
+            kept: config.kept,
             audit: match config.retention {
                 Retention { days: 0, .. } => None,
-                kept => Some(AuditStore::open(&folder.join("audit.db"), kept)?.into()),
+                kept => {
+                    let audit = AuditStore::open(&folder.join("audit.db"), kept)?;
+                    Some(Arc::new(audit.into()))
+                }
             },
         };
         let store = VerifierStore::open(&folder.join("verifier.db"))?;

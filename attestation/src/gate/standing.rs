@@ -50,6 +50,12 @@ impl Verifier {
         Ok(WorkerList { version, items })
     }
 
+    /// How many workers and pods are trusted how far now; what is nothing is said, too.
+    pub fn counts(&self) -> Result<Vec<(&'static str, Trust, u64)>, Problem> {
+        let (now, lifetime) = (self.parts().clock.now(), self.parts().lifetime);
+        Ok(self.store().counts(now, lifetime.saturating_mul(1000))?)
+    }
+
     /// A worker, as it is trusted now.
     pub fn worker_status(&self, name: &str) -> Result<WorkerStatus, Problem> {
         let mut worker = self.store().worker(name)?;
@@ -66,6 +72,20 @@ impl Verifier {
             self.run_out(&mut pod.trust, &mut pod.reason, pod.checked);
         }
         Ok(PodList { version, items })
+    }
+
+    /// Some pods that follow on an identifier, as they are trusted now.
+    pub(super) fn pods_after(
+        &self,
+        worker: Option<&str>,
+        after: &str,
+        most: u32,
+    ) -> Result<Vec<PodStatus>, Problem> {
+        let mut items = self.store().pods_after(worker, after, most)?;
+        for pod in &mut items {
+            self.run_out(&mut pod.trust, &mut pod.reason, pod.checked);
+        }
+        Ok(items)
     }
 
     /// A pod, as it is trusted now.

@@ -14,7 +14,7 @@ use crate::protocol::attestation::{Judged, Shown, Verdicts};
 use crate::protocol::port::{Fault, TrustStore};
 use crate::protocol::{AttestationError, Effect};
 use crate::verifier::{
-    Conclusion, Node, Outcome, PodStatus, Stale, StoreError, Trust, WorkerStatus,
+    Conclusion, History, Node, Outcome, PodStatus, Stale, StoreError, Trust, WorkerStatus,
 };
 
 fn fault(error: StoreError) -> Fault {
@@ -31,15 +31,20 @@ impl TrustStore for Verifier {
     }
 
     async fn node(&self, worker: Uuid) -> Result<Arc<Node>, Fault> {
-        let history = self.store().history(worker).map_err(fault)?;
-        if let Some(node) = self.nodes().get_mut(&worker) {
-            Arc::make_mut(node).history = history;
-            return Ok(node.clone());
+        // Both at once: who forgets something in the database forgets it here afterwards.
+        let store = self.store();
+        let mut nodes = self.nodes();
+        let mut history = store.history(worker).map_err(fault)?;
+        let mut node = match nodes.remove(worker) {
+            Some(node) => Arc::unwrap_or_clone(node),
+            None => store.node(worker).map_err(fault)?,
+        };
+        if node.reads_anew(self.parts().policy.of(&history.worker)) {
+            history.removed = store.removed(worker).map_err(fault)?;
         }
-        let mut node = self.store().node(worker).map_err(fault)?;
         node.history = history;
         let node = Arc::new(node);
-        self.nodes().insert(worker, node.clone());
+        nodes.insert(worker, node.clone());
         Ok(node)
     }
 
@@ -76,7 +81,7 @@ impl TrustStore for Verifier {
     }
 
     async fn keep(&self, shown: Shown) {
-        self.keep_evidence(&shown);
+        self.keep_evidence(shown).await;
     }
 
     async fn suspend(
@@ -158,13 +163,16 @@ impl Verifier {
         self.parts()
             .metrics
             .add("log_entries", "verified", verified);
-        let Some(node) = self.nodes().remove(&worker) else {
+        let mut nodes = self.nodes();
+        let Some(node) = nodes.remove(worker) else {
             return;
         };
         let mut node = Arc::unwrap_or_clone(node);
+        // It is read anew each time.
+        node.history = History::default();
         let accepted = accepted(judged.verdicts, stale);
         judged.appraisal.apply(&mut node, accepted);
-        self.nodes().insert(worker, Arc::new(node));
+        nodes.insert(worker, Arc::new(node));
     }
 }
 

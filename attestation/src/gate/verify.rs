@@ -1,17 +1,16 @@
 //! The verifier at work: attests workers and pods, and keeps what it concluded.
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Instant;
 
 use axum::http::StatusCode;
 use tokio::sync::watch;
-use uuid::Uuid;
 
 use super::access::{References, Registrar};
 use super::agents::GateAgents;
 use super::flights::Flights;
 use super::metrics::Metrics;
+use super::nodes::Nodes;
 use super::problem::Problem;
 use super::result::Asked;
 use super::standing::WorkerReport;
@@ -21,7 +20,7 @@ use crate::ima::PodUid;
 use crate::policy::PolicySet;
 use crate::protocol::drive::{Attesting, PodVerdicts};
 use crate::protocol::{Admission, AttestationError, Effect};
-use crate::verifier::{AuditStore, Node, Pod, PodStatus, StoreError, Trust, VerifierStore};
+use crate::verifier::{AuditStore, Pod, PodStatus, StoreError, Trust, VerifierStore};
 
 /// What the verifier is made of.
 pub struct VerifierParts {
@@ -45,8 +44,10 @@ pub struct VerifierParts {
     pub clock: Arc<dyn Clock>,
     /// Where it counts.
     pub metrics: Arc<Metrics>,
+    /// How much of what is known of workers is kept in memory, in bytes.
+    pub kept: usize,
     /// Where evidence is kept for audit, if it is.
-    pub audit: Option<Mutex<AuditStore>>,
+    pub audit: Option<Arc<Mutex<AuditStore>>>,
 }
 
 type Attested = Result<Arc<PodVerdicts>, AttestationError>;
@@ -56,7 +57,7 @@ pub struct Verifier {
     parts: VerifierParts,
     store: Mutex<VerifierStore>,
     /// How far the logs of workers have been verified, and what was accepted.
-    nodes: Mutex<HashMap<Uuid, Arc<Node>>>,
+    nodes: Mutex<Nodes>,
     /// One worker is attested once at a time: its cursor is shared.
     flights: Flights<String, Option<PodUid>, Attested>,
     /// The version of the last change, for whoever waits for one.
@@ -69,9 +70,9 @@ impl Verifier {
     pub fn new(store: VerifierStore, parts: VerifierParts) -> Result<Arc<Self>, StoreError> {
         let version = watch::Sender::new(store.version()?);
         Ok(Arc::new_cyclic(|this| Verifier {
+            nodes: Mutex::new(Nodes::up_to(parts.kept)),
             parts,
             store: Mutex::new(store),
-            nodes: Mutex::default(),
             flights: Flights::default(),
             version,
             this: this.clone(),
@@ -100,7 +101,7 @@ impl Verifier {
     }
 
     /// What is known of workers in memory.
-    pub(super) fn nodes(&self) -> MutexGuard<'_, HashMap<Uuid, Arc<Node>>> {
+    pub(super) fn nodes(&self) -> MutexGuard<'_, Nodes> {
         self.nodes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -118,7 +119,7 @@ impl Verifier {
     pub fn admit(&self, new: &Admission) -> Result<(), Problem> {
         let now = self.parts.clock.now();
         self.change(|store| store.admit(new, now))?;
-        self.nodes().remove(&new.id);
+        self.nodes().remove(new.id);
         Ok(())
     }
 
@@ -129,7 +130,7 @@ impl Verifier {
             store.remove_worker(name)?;
             Ok(status.id)
         })?;
-        self.nodes().remove(&id);
+        self.nodes().remove(id);
         Ok(())
     }
 
@@ -138,7 +139,7 @@ impl Verifier {
         let now = self.parts.clock.now();
         let anew = self.change(|store| store.declare_pod(pod, now))?;
         if anew && let Ok(worker) = self.store().worker(&pod.worker) {
-            self.nodes().remove(&worker.id);
+            self.nodes().remove(worker.id);
         }
         self.pod(pod.uid)
     }
@@ -152,7 +153,7 @@ impl Verifier {
             Ok(store.worker(&worker).ok().map(|status| status.id))
         })?;
         if let Some(id) = id {
-            self.nodes().remove(&id);
+            self.nodes().remove(id);
         }
         Ok(())
     }

@@ -23,7 +23,7 @@ use zeroize::Zeroizing;
 
 use super::verify::Verifier;
 use crate::digest::encode_hex;
-use crate::verifier::{Change, StoreError};
+use crate::verifier::{Change, Changes, StoreError};
 
 /// How long one delivery may take.
 const DELIVERY: Duration = Duration::from_secs(10);
@@ -153,9 +153,8 @@ fn is_here(host: &str) -> bool {
 /// Tells a webhook of every change, until dropped.
 pub async fn tell_forever(verifier: Arc<Verifier>, webhook: Webhook) {
     let mut pause = PAUSE;
-    let mut missed = false;
     loop {
-        match tell_once(&verifier, &webhook, &mut missed).await {
+        match tell_once(&verifier, &webhook).await {
             Ok(()) => pause = PAUSE,
             Err(reason) => {
                 tracing::warn!(url = webhook.url, reason, "a webhook was not told");
@@ -166,29 +165,25 @@ pub async fn tell_forever(verifier: Arc<Verifier>, webhook: Webhook) {
     }
 }
 
-async fn tell_once(
-    verifier: &Verifier,
-    webhook: &Webhook,
-    missed: &mut bool,
-) -> Result<(), String> {
+async fn tell_once(verifier: &Verifier, webhook: &Webhook) -> Result<(), String> {
     let words = |error: StoreError| error.to_string();
     let since = verifier.store().told(&webhook.url).map_err(words)?;
-    let found = match verifier.changes(since, WAIT).await {
-        Ok(found) => found,
+    let (found, missed) = match verifier.changes(since, WAIT).await {
+        Ok(found) => (found, false),
+        // That something was missed is told before anything else: until it is, the gap stays, also over a restart.
         Err(problem) if problem.status == axum::http::StatusCode::GONE => {
-            *missed = true;
-            let mut store = verifier.store();
-            let latest = store.version().map_err(words)?;
-            return store.tell(&webhook.url, latest).map_err(words);
+            let version = verifier.store().version().map_err(words)?;
+            let changes = Vec::new();
+            (Changes { version, changes }, true)
         }
         Err(problem) => return Err(problem.detail),
     };
-    if found.changes.is_empty() && !*missed {
+    if found.changes.is_empty() && !missed {
         return Ok(());
     }
     let delivery = Delivery {
         version: found.version,
-        missed: *missed,
+        missed,
         changes: &found.changes,
     };
     let body = serde_json::to_vec(&delivery).map_err(|error| error.to_string())?;
@@ -196,7 +191,6 @@ async fn tell_once(
         Ok(delivered) => delivered?,
         Err(_) => return Err("it did not answer in time".to_owned()),
     }
-    *missed = false;
     let mut store = verifier.store();
     store.tell(&webhook.url, found.version).map_err(words)
 }

@@ -15,6 +15,7 @@ use super::access::{References, Registrar, VerifierAccess};
 use super::agents::GateAgents;
 use super::metrics::Metrics;
 use super::problem::Problem;
+use super::result::{Asked, RefusedRegistration};
 use crate::clock::{Clock, Timestamp};
 use crate::net::Authority;
 use crate::net::pki::request_key;
@@ -100,13 +101,19 @@ impl WorkerHandler {
     }
 
     /// Registers a worker, or refuses it; whole or not at all, whether or not whoever asked waits for it.
-    pub async fn register(self: &Arc<Self>, joined: &Joined) -> Result<RegisteredWorker, Problem> {
-        let (this, joined) = (self.clone(), joined.clone());
+    ///
+    /// A refusal is signed for whoever asked.
+    pub async fn register(
+        self: &Arc<Self>,
+        joined: &Joined,
+        asked: &Asked,
+    ) -> Result<RegisteredWorker, Problem> {
+        asked.check()?;
+        let (this, joined, asked) = (self.clone(), joined.clone(), asked.clone());
         let name = joined.name.clone();
-        self.apart(
-            &name,
-            async move { this.registered_or_refused(&joined).await },
-        )
+        self.apart(&name, async move {
+            this.registered_or_refused(&joined, &asked).await
+        })
         .await
     }
 
@@ -153,11 +160,15 @@ impl WorkerHandler {
         tasks.abort_all();
     }
 
-    async fn registered_or_refused(&self, joined: &Joined) -> Result<RegisteredWorker, Problem> {
+    async fn registered_or_refused(
+        &self,
+        joined: &Joined,
+        asked: &Asked,
+    ) -> Result<RegisteredWorker, Problem> {
         let begun = Instant::now();
-        let outcome = self.run(joined).await;
+        let mut outcome = self.run(joined).await;
         self.parts.metrics.time("registration", begun.elapsed());
-        match &outcome {
+        match &mut outcome {
             Ok(worker) => {
                 self.parts.metrics.count("registrations", "registered");
                 tracing::info!(worker = joined.name, id = %worker.id, "registered");
@@ -166,9 +177,26 @@ impl WorkerHandler {
                 let effect = Effect::WorkerRefused.to_string();
                 self.parts.metrics.count("registrations", &effect);
                 tracing::warn!(worker = joined.name, reason = %problem, "registration refused");
+                problem.result = self.signed(joined, problem, asked).await;
             }
         }
         outcome
+    }
+
+    /// A refusal that cannot be signed is a refusal all the same.
+    async fn signed(&self, joined: &Joined, problem: &Problem, asked: &Asked) -> Option<String> {
+        let refused = RefusedRegistration {
+            name: joined.name.clone(),
+            code: problem.code?,
+            reason: problem.detail.clone(),
+        };
+        match self.parts.verifier.refused(&refused, asked).await {
+            Ok(token) => Some(token),
+            Err(fault) => {
+                tracing::warn!(worker = joined.name, %fault, "the refusal was not signed");
+                None
+            }
+        }
     }
 
     async fn run(&self, joined: &Joined) -> Result<RegisteredWorker, Problem> {
@@ -312,7 +340,7 @@ impl WorkerHandler {
             name: record.name.clone(),
             address: record.address.clone(),
         };
-        self.register(&joined).await?;
+        self.register(&joined, &Asked::default()).await?;
         tracing::info!(
             worker = record.name,
             "readmitted: its certificate had run out"

@@ -61,6 +61,15 @@ impl RuntimeProfile {
         self
     }
 
+    /// Everything in it, always in the same order.
+    pub fn listed(&self) -> Vec<(&'static str, &[u8])> {
+        let executables = self.executables.iter().map(|name| ("executable", &**name));
+        let units = self.units.iter().map(|name| ("unit", &**name));
+        let mut all: Vec<_> = executables.chain(units).collect();
+        all.sort_unstable();
+        all
+    }
+
     fn runs(&self, dependencies: &[u8]) -> bool {
         dependencies
             .split(|byte| *byte == b':')

@@ -36,6 +36,9 @@ pub struct Cursor {
     pub seen: u64,
     /// How many answers in a row had a quote that did not cover entries already shown before.
     pub behind: u32,
+    /// The terms by which the entries so far were read: under others they are read again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_by: Option<Digest>,
 }
 
 /// Where an answer takes up.
@@ -134,6 +137,7 @@ impl Cursor {
             tpm,
             seen: 0,
             behind: 0,
+            read_by: None,
         }
     }
 
@@ -152,6 +156,7 @@ impl Cursor {
             tpm,
             seen: 0,
             behind: 0,
+            read_by: None,
         }
     }
 
@@ -256,6 +261,7 @@ mod tests {
             tpm: clock(1000, 3, 1),
             seen: 9,
             behind: 0,
+            read_by: None,
         }
     }
 

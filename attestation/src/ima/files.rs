@@ -79,6 +79,12 @@ impl Files {
         self.size
     }
 
+    /// How many bytes of memory it takes.
+    pub(super) fn footprint(&self) -> usize {
+        let chunks: usize = self.chunks.iter().map(Vec::capacity).sum();
+        chunks + self.chunks.capacity() * size_of::<Vec<u8>>() + size_of::<Files>()
+    }
+
     /// All bytes, in pieces.
     pub(super) fn chunks(&self) -> impl Iterator<Item = &[u8]> {
         self.chunks.iter().map(Vec::as_slice)

@@ -175,13 +175,23 @@ impl Ledger {
         self.subjects.keys().any(|subject| !nobody(subject))
     }
 
-    /// Forgets a pod that is gone, so that the ledger of a long-lived worker stays small. What stays keeps its
+    /// Forgets a pod that is gone, and its containers where they are named without it, so that the ledger of a long-lived
+    /// worker stays small. What stays keeps its
     /// order and [`size`](Self::size).
-    pub fn forget_pod(&mut self, uid: PodUid) {
+    pub fn forget_pod(&mut self, uid: PodUid, containers: &[ContainerId]) {
+        self.forget(|subject| match subject {
+            Subject::Pod { uid: of, .. } => of == uid,
+            Subject::Container(id) => containers.contains(&id),
+            _ => false,
+        });
+    }
+
+    /// Forgets some subjects.
+    pub fn forget(&mut self, is_gone: impl Fn(Subject) -> bool) {
         let mut kept = Ledger::new();
         kept.signed = std::mem::take(&mut self.signed);
         for (subject, index) in &self.subjects {
-            let gone = matches!(subject, Subject::Pod { uid: of, .. } if *of == uid);
+            let gone = is_gone(*subject);
             if let Some(files) = self.files.get(*index).filter(|_| !gone) {
                 let index = kept.index(*subject);
                 if let Some(place) = kept.files.get_mut(index) {
@@ -194,8 +204,23 @@ impl Ledger {
 
     /// How many bytes it takes when it is kept, about.
     pub fn weight(&self) -> u64 {
-        let files = self.files.iter();
-        files.map(|files| files.size() as u64 + SUBJECT).sum()
+        let files: u64 = self.files.iter().map(|files| files.size() as u64).sum();
+        files + self.weight_of_subjects() + self.signed.len() as u64 * SIGNATURE
+    }
+
+    /// How many bytes its subjects take beside their files, about.
+    pub fn weight_of_subjects(&self) -> u64 {
+        self.files.len() as u64 * SUBJECT
+    }
+
+    /// How many bytes of memory it takes, about.
+    pub fn footprint(&self) -> usize {
+        let files: usize = self.files.iter().map(Files::footprint).sum();
+        let keyed = size_of::<(Subject, usize)>() + size_of::<(PodUid, Vec<Subject>)>();
+        // Tables are filled to seven eighths at most, and the list of a pod's subjects begins with room for four.
+        let subject = 2 * keyed + 4 * size_of::<Subject>();
+        let signed = 2 * size_of::<(Digest, Digest)>();
+        files + self.files.len() * subject + self.signed.len() * signed
     }
 
     /// How many different files there are, of all subjects together.
@@ -301,8 +326,10 @@ fn get_digest(rest: &mut &[u8]) -> Result<Digest, LedgerError> {
     text.parse().map_err(|_| LedgerError)
 }
 
-/// What a subject takes beside its files.
-const SUBJECT: u64 = 128;
+/// What a subject takes beside its files, in memory.
+const SUBJECT: u64 = 512;
+/// What it takes to know that a key vouched for a content.
+const SIGNATURE: u64 = 160;
 
 #[cfg(test)]
 mod tests {
@@ -390,12 +417,16 @@ mod tests {
     fn forgets_only_the_pod_that_is_gone() {
         let mut ledger = sample();
         let before = ledger.len();
-        ledger.forget_pod(UID.parse().unwrap());
+        ledger.forget_pod(UID.parse().unwrap(), &[]);
         assert_eq!(ledger.len(), before - 12);
         let gone = UID.parse().unwrap();
         assert!(ledger.subjects_of_pod(gone, &[]).is_empty());
         let stays = STATIC.parse().unwrap();
         assert_eq!(ledger.subjects_of_pod(stays, &[]).len(), 1);
+        // A container that is named without its pod goes with it.
+        let id: ContainerId = "ab".repeat(32).parse().unwrap();
+        ledger.forget_pod(gone, &[id]);
+        assert_eq!(ledger.len(), before - 18);
     }
 
     #[test]
@@ -420,7 +451,7 @@ mod tests {
         let mut ledger = sample();
         ledger.record_signature(hash("content"), hash("second key"));
         ledger.record_signature(hash("other"), hash("third key"));
-        ledger.forget_pod(UID.parse().unwrap());
+        ledger.forget_pod(UID.parse().unwrap(), &[]);
         let mut whole = Ledger::new();
         whole.absorb(&Ledger::from_bytes(&ledger.to_bytes()).unwrap());
         let mut keys = vec![hash("key"), hash("second key")];

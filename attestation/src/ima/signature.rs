@@ -96,6 +96,11 @@ struct Key {
 pub struct Keyring(Vec<Key>);
 
 impl Keyring {
+    /// The names of its keys.
+    pub fn names(&self) -> impl Iterator<Item = &Digest> {
+        self.0.iter().map(|key| &key.name)
+    }
+
     /// Adds all certificates and public keys of a file in PEM.
     pub fn add_pem(&mut self, text: &str) -> Result<(), KeyringError> {
         let mut found = 0;

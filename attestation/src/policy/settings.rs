@@ -148,6 +148,24 @@ impl WorkerPolicy {
         }
     }
 
+    /// A digest of everything that decides how an entry is read, whose it is, and whether the host needs to explain it.
+    pub fn terms(&self) -> Digest {
+        /// Changes when entries are read in another way than before.
+        const READER: u32 = 1;
+        let signed = self.signed.iter().map(|rule| {
+            let keys: Vec<_> = rule.keys.names().collect();
+            (rule.files.texts(), keys, rule.required)
+        });
+        let judged = (self.host, self.exclude.texts(), &self.ima_policy);
+        let text = format!(
+            "{READER} {:?} {:?} {:?} {judged:?}",
+            self.formats,
+            self.profile.listed(),
+            signed.collect::<Vec<_>>(),
+        );
+        HashAlg::Sha256.hash(&[text.as_bytes()])
+    }
+
     /// What holds for the signature of a file.
     pub fn signed(&self, path: &[u8]) -> Option<&SignedFiles> {
         self.signed.iter().find(|rule| rule.files.matches(path))

@@ -164,7 +164,14 @@ fn list(mismatches: &[Mismatch]) -> String {
 /// A reason is kept with every change of trust: a worker does not fill the database with the names of its files.
 fn shortened(text: &str) -> String {
     const LONGEST: usize = 600;
-    match text.char_indices().nth(LONGEST) {
+    shortened_to(text, LONGEST)
+}
+
+/// The longest reason that is kept, in characters.
+const REASON: usize = 8000;
+
+fn shortened_to(text: &str, longest: usize) -> String {
+    match text.char_indices().nth(longest) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
         None => text.to_owned(),
     }
@@ -194,7 +201,7 @@ impl AttestationError {
     /// Why, in words of which none does anything else than to show itself: they hold names that workers chose, and
     /// end up in logs, tables and messages.
     pub fn reason(&self) -> String {
-        shown(&self.to_string())
+        shortened_to(&shown(&self.to_string()), REASON)
     }
 
     /// What follows for worker and pod.

@@ -63,6 +63,20 @@ impl Accepted {
         (pod.terms == *terms).then_some(&pod.sizes)
     }
 
+    /// How many bytes of memory it takes, about.
+    pub(super) fn footprint(&self) -> usize {
+        let pod = |pod: &AcceptedPod| {
+            let names = pod.terms.images.iter().map(|image| image.name.capacity());
+            // The smallest table has room for four.
+            let sizes = pod.sizes.capacity().max(4) * 2 * size_of::<(Subject, usize)>();
+            pod.terms.images.capacity() * size_of::<ContainerImage>()
+                + names.sum::<usize>()
+                + sizes
+                + 2 * size_of::<(PodUid, AcceptedPod)>()
+        };
+        self.pods.values().map(pod).sum()
+    }
+
     /// Takes note that a worker was accepted by a list, with everything in its ledger.
     pub(super) fn accept_worker(&mut self, list: u64, ledger: &Ledger) {
         if self.list != Some(list) {

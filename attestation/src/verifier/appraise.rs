@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::accepted::{Accepted, PodTerms};
 use super::boot::judged_by_events;
+use super::history::Removed;
 use super::node::{Node, Worker};
 use super::own;
 use super::signed::Signatures;
@@ -11,7 +12,8 @@ use crate::digest::{Digest, DigestRef};
 use crate::evidence::{Evidence, EvidenceError, LogClaim, QuotePart};
 use crate::ima::{
     Advance, Attributor, BOOT_AGGREGATE, Boot, BootAggregate, Cursor, FileDigest, Ledger, Measured,
-    Reader, ReplayError, ReplayPolicy, Resume, Templates, TpmClock, advance, is_boot_aggregate,
+    Reader, ReplayError, ReplayPolicy, Resume, ResumeError, Templates, TpmClock, advance,
+    is_boot_aggregate,
 };
 use crate::policy::{Mode, WorkerPolicy};
 use crate::protocol::{AttestationError, EvidenceRequest};
@@ -113,14 +115,21 @@ pub fn appraise_worker(
         },
     };
     let before = node.cursor_for(policy);
+    let anew = node.reads_anew(policy);
+    if anew && log.first > 0 {
+        return Err(AttestationError::Resume(ResumeError::WrongStart {
+            asked: 0,
+            answered: log.first,
+        }));
+    }
     let resume = match before {
         Some(cursor) => cursor.resume(log.first, tpm)?,
         None => Cursor::fresh_in(&policy.banks, &policy.registers(), tpm).resume(log.first, tpm)?,
     };
-    let (advanced, delta, templates) = replay(
+    let (mut advanced, delta, templates) = replay(
         &evidence,
         log,
-        (&resume, before),
+        (&resume, before, anew.then_some(&node.history.removed)),
         &quoted,
         &aggregates,
         &policy.accepted_templates(worker.templates.as_deref()),
@@ -130,18 +139,20 @@ pub fn appraise_worker(
     if let Some((one, other)) = policy.formats.confusable(&templates) {
         return Err(AttestationError::Templates(one, other));
     }
-    let keeps_ledger = match resume {
+    let same_boot = match resume {
         Resume::Continue(_) | Resume::Resumed(_) => before.is_some(),
         Resume::Restart(_) if !advanced.passed => return Err(ReplayError::Restarted.into()),
         Resume::Restart(_) => true,
         Resume::Restarted(_) => advanced.passed,
         Resume::Rebooted(_) => false,
     };
+    let keeps_ledger = same_boot && !anew;
+    advanced.cursor.read_by = Some(policy.terms());
     let appraisal = Appraisal {
         cursor: advanced.cursor,
         delta,
         keeps_ledger,
-        rebooted: !keeps_ledger && before.is_some(),
+        rebooted: !same_boot && before.is_some(),
         strangers: Vec::new(),
         pending: BTreeSet::new(),
         explained: 0,
@@ -164,7 +175,7 @@ pub fn appraise_worker(
 fn replay(
     evidence: &Evidence<'_>,
     log: LogClaim,
-    (resume, before): (&Resume, Option<&Cursor>),
+    (resume, before, anew): (&Resume, Option<&Cursor>, Option<&Removed>),
     quoted: &[Digest],
     aggregates: &[BootAggregate],
     templates: &Templates,
@@ -210,6 +221,10 @@ fn replay(
             } else {
                 &mut delta
             };
+            // Whoever invents control groups has them counted, and not kept: it is refused for them below.
+            if ledger.weight_of_subjects() > policy.limits.ledger {
+                return;
+            }
             let subject = attributor.subject(entry);
             if let Some((content, key)) = signatures.of(subject, entry) {
                 ledger.record_signature(content, key);
@@ -230,7 +245,11 @@ fn replay(
             }
         },
     )?;
-    if known > 0 && !advanced.passed {
+    if let Some(removed) = anew.filter(|_| advanced.passed) {
+        // Up to here it is the log that was judged while they were there.
+        again.forget(|subject| removed.has(subject));
+    }
+    if known > 0 && (anew.is_some() || !advanced.passed) {
         again.absorb(&delta);
         delta = again;
     }

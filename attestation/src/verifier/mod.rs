@@ -17,8 +17,8 @@ mod strangers;
 
 pub use accepted::{Accepted, PodTerms};
 pub use appraise::{Appraisal, appraise_worker, check_boot};
-pub use audit::{AuditStore, EvidenceRecord, KeptEvidence, Retention};
-pub use history::{GonePod, History};
+pub use audit::{AuditStore, EvidenceRecord, KeptEvidence, Retention, deflate};
+pub use history::{GonePod, History, Removed};
 pub use judge::{Case, judge};
 pub use node::{Node, Pod, PodContainer, Worker};
 pub use pods::appraise_pod;

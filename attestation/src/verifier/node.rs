@@ -115,6 +115,21 @@ impl Node {
             .then_some(cursor)
     }
 
+    /// Whether the log has to be read from its first entry on, as the policy was another one when it was read: whose an entry
+    /// is, who signed it and what is left out is decided when it is read.
+    pub fn reads_anew(&self, policy: &WorkerPolicy) -> bool {
+        let cursor = self.cursor_for(policy);
+        cursor.is_some_and(|cursor| cursor.next_entry > 0 && cursor.read_by != Some(policy.terms()))
+    }
+
+    /// How many bytes of memory it takes, about.
+    pub fn footprint(&self) -> usize {
+        size_of::<Node>()
+            + self.ledger.footprint()
+            + self.accepted.footprint()
+            + self.history.footprint()
+    }
+
     /// The request for the evidence that comes next; registers and banks are those of the policy.
     pub fn request(
         &self,
@@ -133,9 +148,10 @@ impl Node {
             worker,
             pod: pod.map(Pod::claim),
             tenant: pod.map(|pod| pod.tenant),
-            first_entry: self
-                .cursor_for(policy)
-                .map_or(0, |cursor| cursor.next_entry),
+            first_entry: match self.cursor_for(policy) {
+                Some(cursor) if !self.reads_anew(policy) => cursor.next_entry,
+                _ => 0,
+            },
             selection,
             boot_log: policy.boot.is_some(),
         }

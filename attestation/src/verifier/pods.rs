@@ -104,9 +104,7 @@ fn refusal(
             })
             .collect();
         let late = what.iter().any(|what| {
-            let since = appraisal
-                .keeps_ledger
-                .then(|| node.history.since(what, now));
+            let since = (!appraisal.rebooted).then(|| node.history.since(what, now));
             now.millis_since(since.unwrap_or(now)) >= grace
         });
         if !late && all_known(&containers) {

@@ -66,9 +66,7 @@ pub fn appraise_strangers(
     let late: Vec<String> = found
         .iter()
         .filter(|what| {
-            let since = appraisal
-                .keeps_ledger
-                .then(|| node.history.since(what, now));
+            let since = (!appraisal.rebooted).then(|| node.history.since(what, now));
             now.millis_since(since.unwrap_or(now)) >= grace
         })
         .cloned()

@@ -19,10 +19,10 @@ use tokio::task::JoinHandle;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
-use crate::measured::{WORKER, with_policy};
+use crate::measured::{LONG, WORKER, with_policy};
 use crate::protocols::{send, signed};
 use crate::rogue::{Forgery, evidence, rogue};
-use crate::world::{SHIM, WorkerBox, World, ask, content};
+use crate::world::{SHIM, WorkerBox, World, ask, cgroup, content};
 
 /// An operator who asks again and again; every single request must be answered.
 struct Operator {
@@ -421,4 +421,21 @@ async fn to_be_overlooked_as_too_long_is_not_to_be_trusted() {
     assert!(!status.is_success(), "{answer}");
     assert_eq!(world.trust("worker"), Trust::Unknown);
     server.abort();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn to_fill_the_memory_with_control_groups_that_are_made_up() {
+    let world = with_policy(|policy| policy.limits.ledger = 100_000).await;
+    let mut worker = world.registered("worker").await;
+    let pod = world.healthy_pod(&mut worker, "redis").await;
+    assert_eq!(world.attest(&pod).await.0, StatusCode::OK);
+    for number in 0..300_u128 {
+        let uid = uuid::Uuid::from_u128(number).to_string().parse().unwrap();
+        let group = cgroup(uid, &"ab".repeat(32));
+        worker.measure("sh:swapper/0", &group, content("redis"), "/usr/bin/redis");
+    }
+    let reason = world.refused(&pod, "inconclusive").await;
+    assert!(reason.contains("bytes would have to be kept"), "{reason}");
+    world.later(LONG);
+    assert_ne!(world.trust("worker"), Trust::Trusted);
 }

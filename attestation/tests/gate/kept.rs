@@ -102,13 +102,13 @@ async fn evidence_is_thrown_away_when_its_time_is_over_and_not_before() {
     let mut ids = Vec::new();
     for _ in 0..3 {
         assert_eq!(world.attest(&pod).await.0, StatusCode::OK);
-        verifier.prune();
+        verifier.prune().await;
         ids.push(list(&world).await[0]["id"].clone());
         world.later(DAY);
     }
     // The first is three days old, the second two.
     world.later(-1);
-    verifier.prune();
+    verifier.prune().await;
     let left: Vec<Value> = list(&world).await.iter().map(|r| r["id"].clone()).collect();
     assert_eq!(json!(left), json!([ids[2], ids[1]]));
     let path = format!("/v1/verifier/evidence/{}", ids[0]);

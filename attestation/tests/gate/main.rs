@@ -18,6 +18,7 @@ mod commands;
 mod demo;
 mod denial;
 mod faults;
+mod forgotten;
 mod gate_program;
 mod kept;
 mod killed;

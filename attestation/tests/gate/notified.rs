@@ -199,3 +199,45 @@ async fn a_receiver_that_never_answers_holds_up_neither_the_gate_nor_others() {
     assert!(begun.elapsed() < Duration::from_secs(9), "it stops at once");
     held.abort();
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn that_something_was_missed_is_told_also_over_a_restart() {
+    let mut world = World::new().await;
+    let (receiver, url) = Receiver::start(204).await;
+    tell(&mut world, &[&url], None).await;
+    let _worker = world.registered("worker").await;
+    assert_eq!(receiver.wait_for(1).await, ["worker unknown"]);
+    // While nobody is told, more changes than are remembered.
+    world.gate.take().unwrap().stop().await;
+    receiver.told.lock().unwrap().clear();
+    receiver.answers.store(500, Ordering::SeqCst);
+    world.start_gate().await;
+    let pod = world.pod("worker", "redis");
+    world.declare(&pod).await;
+    world.gate.take().unwrap().stop().await;
+    let database = world.folder.path().join("gate/verifier.db");
+    let database = rusqlite::Connection::open(database).unwrap();
+    database.execute("DELETE FROM change", []).unwrap();
+    drop(database);
+    // A gate that cannot deliver it, and the next one, which can.
+    for (answer, missed) in [(500, true), (204, true), (204, false)] {
+        receiver.told.lock().unwrap().clear();
+        receiver.answers.store(answer, Ordering::SeqCst);
+        if let Some(gate) = world.gate.take() {
+            gate.stop().await;
+        }
+        world
+            .start_gate_as(|gate| gate.webhooks.urls = vec![url.clone()])
+            .await;
+        if !missed {
+            world.declare(&world.pod("worker", "another")).await;
+        }
+        let begun = Instant::now();
+        while receiver.deliveries().is_empty() {
+            assert!(begun.elapsed() < Duration::from_secs(30), "{answer}");
+            tokio::time::sleep(Duration::from_millis(25)).await;
+        }
+        let first = receiver.deliveries()[0].clone();
+        assert_eq!(first["missed"], missed, "{first}");
+    }
+}

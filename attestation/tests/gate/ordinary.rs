@@ -1,8 +1,8 @@
 //! The ordinary life of a cluster, which condemns nobody: boots, restarts, jobs that end, neighbours that misbehave.
 
 use hyper::{Method, StatusCode};
-use locus_attestation::digest::HashAlg;
-use locus_attestation::ima::LogWriter;
+use locus_attestation::digest::{Digest, HashAlg};
+use locus_attestation::ima::{BootAggregate, LogWriter};
 use locus_attestation::policy::Mode;
 use locus_attestation::verifier::Trust;
 use serde_json::Value;
@@ -279,4 +279,55 @@ async fn a_restart_with_kexec_needs_a_reboot_and_is_not_an_attack() {
     let aggregate = locus_attestation::ima::BootAggregate::over(HashAlg::Sha256, &zeros).unwrap();
     worker.measure("swapper:swapper", "/", aggregate.current, "boot_aggregate");
     world.refused(&pod, "needs-reboot").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_pod_that_ended_days_ago_on_a_kernel_that_names_containers_without_their_pods() {
+    const DAY: i64 = 86_400_000;
+    let world = World::new().await;
+    let mut worker = world.worker("worker").await;
+    let address = worker.address();
+    worker.agent.take().unwrap().stop().await;
+    worker.machine.reboot();
+    worker.kernel = LogWriter::new(HashAlg::Sha1, &[HashAlg::Sha1, HashAlg::Sha256]);
+    worker.rewrite(&[]);
+    let named = |worker: &mut crate::world::WorkerBox, group: &str, digest: Digest, path: &str| {
+        let digest = digest.to_string();
+        let fields = [
+            b"swapper/0",
+            group.as_bytes(),
+            digest.as_bytes(),
+            path.as_bytes(),
+        ];
+        append(worker, "ima-dep-cgn", &fields);
+    };
+    let zeros = vec![Digest::zero(HashAlg::Sha256); 10];
+    let aggregate = BootAggregate::over(HashAlg::Sha256, &zeros).unwrap();
+    named(&mut worker, "/", aggregate.current, "boot_aggregate");
+    named(&mut worker, "containerd.service", content("shim"), SHIM);
+    worker.start_at(&address).await;
+    let (status, answer) = world.register(&worker).await;
+    assert_eq!(status, StatusCode::OK, "{answer}");
+    let mut pods = Vec::new();
+    for name in ["stays", "job", "other"] {
+        let pod = world.pod("worker", name);
+        world.declare(&pod).await;
+        let group = format!("cri-containerd-{}.scope", pod.containers[0].id.unwrap());
+        named(&mut worker, &group, content("redis"), "/usr/bin/redis");
+        pods.push(pod);
+    }
+    assert_eq!(world.attest(&pods[0]).await.0, StatusCode::OK);
+    // A removal forgets the details of those that were removed more than a day ago.
+    for pod in &pods[1..] {
+        let path = format!("/v1/verifier/pods/{}", pod.uid);
+        let (status, answer) = world.operate(Method::DELETE, &path, Value::Null).await;
+        assert_eq!(status, StatusCode::NO_CONTENT, "{answer}");
+        world.later(2 * DAY);
+    }
+    for _ in 0..2 {
+        let (status, answer) = world.attest(&pods[0]).await;
+        assert_eq!(status, StatusCode::OK, "{answer}");
+        assert_eq!(world.trust("worker"), Trust::Trusted);
+        world.later(LONG);
+    }
 }

@@ -8,7 +8,7 @@ use locus_attestation::evidence::jws::{JwsError, TokenKey};
 use locus_attestation::evidence::request::{Request, sign};
 use locus_attestation::evidence::{
     AttestationResult, EarError, EarExpectations, JwkSet, Nonce, Tier, WORKER_SUBMODULE,
-    pod_submodule,
+    pod_submodule, registration_submodule,
 };
 use locus_attestation::net::Role;
 use locus_attestation::verifier::Pod;
@@ -240,4 +240,66 @@ async fn workers_have_results_too() {
         let (status, answer) = world.operate(Method::POST, &path, Value::Null).await;
         assert_eq!(status, StatusCode::BAD_REQUEST, "{query}: {answer}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_refused_registration_is_signed_as_well() {
+    let world = World::new().await;
+    let mut worker = world.registered("worker").await;
+    let id = Reader::new(&world, "worker").await.worker;
+    // Nobody has proven to be a worker: the refusal is about a name.
+    let reader = Reader {
+        worker: Uuid::nil(),
+        ..Reader::new(&world, "worker").await
+    };
+    let register = async |address: &str, asked: Nonce| {
+        let path = format!("/v1/registrations?nonce={asked}&audience=ops");
+        let joined = serde_json::json!({ "name": "worker", "address": address });
+        world.operate(Method::POST, &path, joined).await
+    };
+    let part = registration_submodule("worker");
+    let path = format!("/v1/manufacturers/{}", world.factory.manufacturer());
+    let (status, _) = world.operate(Method::DELETE, &path, Value::Null).await;
+    assert_eq!(status, StatusCode::NO_CONTENT);
+    let asked = nonce();
+    let (status, answer) = register(&worker.address(), asked).await;
+    assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{answer}");
+    let (token, now) = (&answer["result"], world.now());
+    let result = reader.read(token, asked, Some("ops"), now).unwrap();
+    assert_eq!(result.tier(&part), Tier::Contraindicated);
+    assert_eq!(codes(&result, &part), ["endorsement-refused"]);
+    let words = &result.submods[&part].reasons[0];
+    assert!(words.contains("endorsement key"), "{words}");
+    assert_eq!(result.tier(WORKER_SUBMODULE), Tier::None);
+    // Of the worker that is registered with this name it says nothing.
+    let registered = Reader {
+        worker: id,
+        ..Reader::new(&world, "worker").await
+    };
+    let error = registered.read(token, asked, Some("ops"), now);
+    assert_eq!(error, Err(EarError::Worker));
+    for (nonce, audience, error) in [
+        (nonce(), Some("ops"), EarError::Nonce),
+        (asked, Some("bank"), EarError::Audience),
+    ] {
+        assert_eq!(reader.read(token, nonce, audience, now), Err(error));
+    }
+    // Nothing was found out about one that is not there.
+    let address = worker.address();
+    worker.kill().await;
+    let asked = nonce();
+    let (status, answer) = register(&address, asked).await;
+    assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{answer}");
+    let result = reader.read(&answer["result"], asked, Some("ops"), now);
+    let result = result.unwrap();
+    assert_eq!(result.tier(&part), Tier::None);
+    assert_eq!(codes(&result, &part), ["agent-failed"]);
+    // Only the worker handler has refusals signed, and nothing else.
+    let lie = serde_json::json!({ "name": "worker", "code": "attested", "reason": "all is well" });
+    let path = "/v1/verifier/refusals";
+    let (status, _) = world.operate(Method::POST, path, lie.clone()).await;
+    assert_eq!(status, StatusCode::FORBIDDEN);
+    let handler = world.client(Role::WorkerHandler, "handler");
+    let (status, answer) = ask(&handler, Method::POST, path, lie).await;
+    assert_eq!(status, StatusCode::BAD_REQUEST, "{answer}");
 }

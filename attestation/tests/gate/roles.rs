@@ -75,6 +75,12 @@ async fn every_component_can_run_alone() {
     let handler = operator(Role::WorkerHandler);
     let (status, answer) = ask(&handler, Method::POST, "/v1/registrations", joined).await;
     assert_eq!(status, StatusCode::OK, "{answer}");
+    // The verifier signs a refusal of the worker handler, which has no key for that.
+    let nobody = json!({ "name": "nobody", "address": "127.0.0.1:1" });
+    let (status, answer) = ask(&handler, Method::POST, "/v1/registrations", nobody).await;
+    assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{answer}");
+    let token = answer["result"].as_str().unwrap_or_default();
+    assert_eq!(token.split('.').count(), 3, "{answer}");
     let (_, workers) = ask(
         &operator(Role::Registrar),
         Method::GET,

@@ -168,7 +168,7 @@ async fn where_a_signature_is_required_a_reference_value_is_not_enough() {
 
 /// The key counted when the file ran, and does not any more.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_key_that_is_withdrawn_vouches_for_nothing_after_a_reset() {
+async fn a_key_that_is_withdrawn_vouches_for_nothing_any_more() {
     let mut world = World::new().await;
     let mut worker = plain_worker(&world, "ima-sig").await;
     insist(&mut world, ACCEPTED).await;
@@ -180,10 +180,35 @@ async fn a_key_that_is_withdrawn_vouches_for_nothing_after_a_reset() {
     let (status, answer) = world.operate(Method::POST, WORKER, Value::Null).await;
     assert_eq!(status, StatusCode::OK, "{answer}");
     insist(&mut world, OF_ANOTHER_KEY).await;
+    let (status, answer) = world.operate(Method::POST, WORKER, Value::Null).await;
+    assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{answer}");
+    // Nor after a reset.
     let (status, answer) = world.register(&worker).await;
     assert_eq!(status, StatusCode::OK, "{answer}");
     let (status, answer) = world.operate(Method::POST, WORKER, Value::Null).await;
     assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{answer}");
+}
+
+/// The file ran before anybody looked at signatures: its signature is in the log all the same.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_signature_counts_that_was_there_before_the_policy_asked_for_it() {
+    let mut world = World::new().await;
+    insist(&mut world, "[defaults]\nexclude = [\"/opt/site/**\"]\n").await;
+    let mut worker = plain_worker(&world, "ima-sig").await;
+    append(
+        &mut worker,
+        "ima-sig",
+        &[PROGRAM.as_bytes(), b"/opt/site/tool", SIGNATURE],
+    );
+    for text in [
+        "[defaults]\nexclude = [\"/opt/site/**\"]\n",
+        REQUIRED,
+        ACCEPTED,
+    ] {
+        insist(&mut world, text).await;
+        let (status, answer) = world.operate(Method::POST, WORKER, Value::Null).await;
+        assert_eq!(status, StatusCode::OK, "{text}: {answer}");
+    }
 }
 
 /// Control groups tell the host's files from those of pods, which have images.

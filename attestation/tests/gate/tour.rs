@@ -271,6 +271,11 @@ async fn all_json_is_as_it_is_described() {
         .send(post.clone(), "/v1/verifier/workers", admission)
         .await;
     assert_eq!(status, 204, "{answer}");
+    let refused = json!({ "name": "worker", "code": "wrong-worker", "reason": "another" });
+    let (status, answer) = tour
+        .send(post.clone(), "/v1/verifier/refusals", refused)
+        .await;
+    assert_eq!(status, 200, "{answer}");
     let start = json!({ "worker": "worker", "images": [content("image redis")] });
     let (status, answer) = tour.send(post.clone(), "/v1/verifier/start", start).await;
     assert_eq!(status, 200, "{answer}");

@@ -223,3 +223,36 @@ async fn every_container_a_pod_ever_had_is_remembered() {
     world.declare(&pod).await;
     assert_eq!(world.status(&pod).history, [], "another pod");
 }
+
+/// A list is written in pages of 256.
+#[tokio::test(flavor = "multi_thread")]
+async fn every_pod_is_listed_once_however_many_there_are() {
+    let world = World::new().await;
+    let verifier = world.gate.as_ref().unwrap().verifier.clone().unwrap();
+    let mut declared = std::collections::BTreeSet::new();
+    for count in [0, 1, 256, 513] {
+        while declared.len() < count {
+            let worker = if declared.len() % 2 == 0 {
+                "even"
+            } else {
+                "odd"
+            };
+            let pod = world.pod(worker, "redis");
+            verifier.declare(&pod).unwrap();
+            declared.insert(pod.uid.to_string());
+        }
+        let list = get(&world, "/v1/verifier/pods").await;
+        let listed = list["items"].as_array().unwrap().iter();
+        let listed: Vec<&str> = listed
+            .map(|pod| pod["pod"]["uid"].as_str().unwrap())
+            .collect();
+        assert!(listed.iter().copied().eq(declared.iter()), "{count}");
+        assert_eq!(list["version"], json!(verifier.store().version().unwrap()));
+        let odd = get(&world, "/v1/verifier/pods?worker=odd").await;
+        assert_eq!(odd["items"].as_array().unwrap().len(), count / 2);
+    }
+    let (_, none) = world
+        .operate(Method::GET, "/v1/verifier/pods?worker=nobody", Value::Null)
+        .await;
+    assert_eq!(none["items"], json!([]));
+}

@@ -9,6 +9,7 @@ use serde::Deserialize;
 use super::super::endpoint::{Endpoint, endpoint};
 use super::super::openapi::{Body, json};
 use super::super::problem::{JsonBody, Problem, QueryOf};
+use super::super::result::{Asked, BINDING};
 use super::super::workers::{Joined, RegisteredWorker};
 use super::{Answer, CONTROL, Done, OPERATOR, Shared, TENANT, Table, running, uid};
 use crate::evidence::request::{Request, SignatureHeaders};
@@ -18,7 +19,8 @@ use crate::verifier::PodStatus;
 pub(super) fn worker_handler() -> Table {
     vec![
         endpoint!("POST" "/v1/registrations", CONTROL, "Registers a worker that joined.",
-            json::<Joined>("name and address") => json::<RegisteredWorker>("id and name"), post(register)),
+            json::<Joined>("name and address") => json::<RegisteredWorker>("id and name"), post(register))
+        .with_query(BINDING),
         endpoint!("POST" "/v1/registrations/{name}/rotate", OPERATOR,
             "Gives a registered agent a new certificate for the same keys.",
             Body::None => Body::None, post(rotate)),
@@ -55,11 +57,11 @@ struct For {
 
 async fn register(
     State(gate): Shared,
+    QueryOf(asked): QueryOf<Asked>,
     JsonBody(joined): JsonBody<Joined>,
 ) -> Answer<RegisteredWorker> {
-    Ok(Json(
-        running(gate.workers.as_ref())?.register(&joined).await?,
-    ))
+    let workers = running(gate.workers.as_ref())?;
+    Ok(Json(workers.register(&joined, &asked).await?))
 }
 
 async fn rotate(State(gate): Shared, Path(name): Path<String>) -> Done {

@@ -12,7 +12,6 @@ use reference::reference;
 use registrar::registrar;
 use verifier::verifier;
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -37,7 +36,6 @@ use crate::evidence::jws::TokenKey;
 use crate::ima::PodUid;
 use crate::net::{Intake, Role};
 use crate::reference::ReferenceStore;
-use crate::verifier::Trust;
 
 /// The components that run in this process.
 pub struct Gate {
@@ -146,7 +144,7 @@ fn common() -> Table {
 
 async fn ready(State(gate): Shared) -> Result<&'static str, Problem> {
     if let Some(verifier) = &gate.verifier {
-        verifier.store().workers()?;
+        verifier.store().version()?;
     }
     if let Some(registrar) = &gate.registrar {
         registrar.inner().manufacturers()?;
@@ -160,22 +158,9 @@ async fn ready(State(gate): Shared) -> Result<&'static str, Problem> {
 async fn metrics(State(gate): Shared) -> Result<Response, Problem> {
     let mut gauges = Vec::new();
     if let Some(verifier) = &gate.verifier {
-        // What is nothing yet is said, too: a gauge that is missing is no zero.
-        let mut count: BTreeMap<(&str, Trust), u64> = ["workers", "pods"]
-            .into_iter()
-            .flat_map(|name| Trust::ALL.map(|trust| ((name, trust), 0)))
-            .collect();
-        for worker in verifier.workers()?.items {
-            *count.entry(("workers", worker.trust)).or_default() += 1;
+        for (name, trust, number) in verifier.counts()? {
+            gauges.push((name, trust.name(), number));
         }
-        for pod in verifier.pods(None)?.items {
-            *count.entry(("pods", pod.trust)).or_default() += 1;
-        }
-        gauges.extend(
-            count
-                .into_iter()
-                .map(|((name, trust), number)| (name, trust.name(), number)),
-        );
     }
     let text = gate.metrics.render(&gauges);
     let kind = "text/plain; version=0.0.4; charset=utf-8";

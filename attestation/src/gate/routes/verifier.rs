@@ -3,15 +3,18 @@
 use std::time::Duration;
 
 use axum::Json;
+use axum::body::Body as Written;
 use axum::extract::{Path, State};
-use axum::http::StatusCode;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse as _, Response};
 use axum::routing::{delete, get, post};
 use serde::Deserialize;
 
 use super::super::endpoint::{Endpoint, endpoint};
+use super::super::listing::PodPages;
 use super::super::openapi::{Body, json};
 use super::super::problem::{JsonBody, Problem, QueryOf};
-use super::super::result::{Asked, BINDING};
+use super::super::result::{Asked, BINDING, RefusedRegistration};
 use super::super::standing::{PodList, WorkerList, WorkerReport};
 use super::{
     ASK_VERIFIER, Answer, CONTROL, Done, HANDLER, OPERATOR, READ_TRUST, Shared, Table, running, uid,
@@ -80,6 +83,11 @@ pub(super) fn verifier() -> Table {
         endpoint!("POST" "/v1/verifier/pods/{uid}/attest", ASK_VERIFIER, "Attests a pod.",
             Body::None => json::<PodStatus>("the pod and the trust in it"), post(attest_pod))
             .with_query(BINDING),
+        endpoint!("POST" "/v1/verifier/refusals", HANDLER,
+            "Signs the refusal of a registration.",
+            json::<RefusedRegistration>("name, code and reason") => json::<String>("the result, a token"),
+            post(refusal))
+            .with_query(BINDING),
         endpoint!("GET" "/v1/verifier/keys", &[],
             "The public keys by which results are verified (RFC 7517).",
             Body::None => json::<JwkSet>("a JWK Set"), get(keys)),
@@ -101,9 +109,14 @@ struct OfWorker {
     worker: Option<String>,
 }
 
-async fn list_pods(State(gate): Shared, QueryOf(of): QueryOf<OfWorker>) -> Answer<PodList> {
+async fn list_pods(
+    State(gate): Shared,
+    QueryOf(of): QueryOf<OfWorker>,
+) -> Result<Response, Problem> {
     let verifier = running(gate.verifier.as_ref())?;
-    Ok(Json(verifier.pods(of.worker.as_deref())?))
+    let pages = PodPages::begin(verifier.clone(), of.worker)?;
+    let kind = [(header::CONTENT_TYPE, "application/json")];
+    Ok((kind, Written::new(pages)).into_response())
 }
 
 /// From where changes are watched, and how long is waited for one.
@@ -132,13 +145,14 @@ async fn list_evidence(
     QueryOf(of): QueryOf<Kept>,
 ) -> Answer<Vec<EvidenceRecord>> {
     let verifier = running(gate.verifier.as_ref())?;
-    Ok(Json(verifier.kept(of.worker.as_deref(), of.before)?))
+    Ok(Json(verifier.kept(of.worker, of.before).await?))
 }
 
 async fn evidence(State(gate): Shared, Path(id): Path<String>) -> Answer<KeptEvidence> {
     let wrong = |_| Problem::bad(format!("`{id}` is not the number of a record"));
     let id = id.parse().map_err(wrong)?;
-    Ok(Json(running(gate.verifier.as_ref())?.kept_evidence(id)?))
+    let verifier = running(gate.verifier.as_ref())?;
+    Ok(Json(verifier.kept_evidence(id).await?))
 }
 
 async fn start(State(gate): Shared, JsonBody(pod): JsonBody<StartRequest>) -> Answer<StartVerdict> {
@@ -167,6 +181,15 @@ async fn attest_worker(
 ) -> Answer<WorkerReport> {
     let verifier = running(gate.verifier.as_ref())?;
     Ok(Json(verifier.attest_worker(&name, &asked).await?))
+}
+
+async fn refusal(
+    State(gate): Shared,
+    QueryOf(asked): QueryOf<Asked>,
+    JsonBody(refused): JsonBody<RefusedRegistration>,
+) -> Answer<String> {
+    let verifier = running(gate.verifier.as_ref())?;
+    Ok(Json(verifier.refused_registration(&refused, &asked)?))
 }
 
 async fn keys(State(gate): Shared) -> Answer<JwkSet> {

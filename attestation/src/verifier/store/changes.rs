@@ -118,6 +118,29 @@ impl VerifierStore {
         Ok(())
     }
 
+    /// How many workers and pods are trusted how far, as if [`expire`](Self::expire) had just been done.
+    pub fn counts(
+        &self,
+        now: Timestamp,
+        lifetime_millis: i64,
+    ) -> Result<Vec<(&'static str, Trust, u64)>, StoreError> {
+        let mut counts = Vec::new();
+        for (name, table) in [("workers", "worker"), ("pods", "pod")] {
+            let mut statement = self.0.prepare_cached(&format!(
+                "SELECT count(*) FROM {table} WHERE ?1 = CASE
+                     WHEN trust = 'trusted' AND (checked < ?2 OR checked > ?3) THEN 'unknown'
+                     ELSE trust END"
+            ))?;
+            for trust in Trust::ALL {
+                let oldest = now.plus_millis(-lifetime_millis).millis();
+                let number = params![trust.name(), oldest, now.millis()];
+                let number = statement.query_row(number, |row| row.get(0))?;
+                counts.push((name, trust, unsigned(number)));
+            }
+        }
+        Ok(counts)
+    }
+
     /// Ends the trust in what was decided longer ago than results count, or after now: a clock that was set
     /// back does not prolong it.
     pub fn expire(&mut self, now: Timestamp, lifetime_millis: i64) -> Result<usize, StoreError> {

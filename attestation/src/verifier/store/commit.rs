@@ -79,9 +79,9 @@ impl VerifierStore {
         }
         if !appraisal.keeps_ledger {
             transaction.execute("DELETE FROM ledger WHERE worker = ?1", [&id])?;
-            transaction.execute("DELETE FROM removed_pod WHERE worker = ?1", [&id])?;
         }
         if appraisal.rebooted {
+            transaction.execute("DELETE FROM removed_pod WHERE worker = ?1", [&id])?;
             transaction.execute(
                 "UPDATE pod SET trust = 'unknown', reason = 'its worker was booted', token = ''
                  WHERE worker = (SELECT name FROM worker WHERE id = ?1)",

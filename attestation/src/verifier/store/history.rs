@@ -6,12 +6,12 @@ use rusqlite::{OptionalExtension as _, Transaction, params};
 use uuid::Uuid;
 
 use super::super::appraise::Appraisal;
-use super::super::history::{GonePod, History};
+use super::super::history::{GonePod, History, Removed};
 use super::super::node::{Pod, PodContainer};
 use super::{StoreError, VerifierStore};
 use crate::clock::Timestamp;
 use crate::digest::Digest;
-use crate::ima::PodUid;
+use crate::ima::{ContainerId, PodUid};
 
 /// For how long a removed pod is remembered, in seconds: until its last process has ended for certain.
 const REMEMBERED: i64 = 86_400;
@@ -33,6 +33,7 @@ impl VerifierStore {
             return Ok(history);
         };
         let (name, committed, explained): (String, Option<i64>, i64) = (name, committed, explained);
+        history.worker.clone_from(&name);
         history.committed = committed.map(Timestamp::from_millis);
         history.explained = usize::try_from(explained).unwrap_or(0);
         let mut statement = self
@@ -64,6 +65,24 @@ impl VerifierStore {
             history.pending.insert(row.get(0)?, since);
         }
         Ok(history)
+    }
+
+    /// The pods that were removed from a worker since its boot.
+    pub fn removed(&self, id: Uuid) -> Result<Removed, StoreError> {
+        let mut removed = Removed::default();
+        let mut statement = self
+            .0
+            .prepare_cached("SELECT uid, containers FROM removed_pod WHERE worker = ?1")?;
+        let mut rows = statement.query([id.to_string()])?;
+        while let Some(row) = rows.next()? {
+            let (uid, containers): (String, String) = (row.get(0)?, row.get(1)?);
+            let uid = PodUid::parse(uid.as_bytes()).ok_or(StoreError::Content("pod"))?;
+            removed.pods.insert(uid);
+            let ids = containers.split_whitespace();
+            let ids = ids.filter_map(|id| ContainerId::parse(id.as_bytes()));
+            removed.containers.extend(ids);
+        }
+        Ok(removed)
     }
 
     /// Takes back the trust in a worker and its pods until it is booted: nothing was refuted, nothing can be proven.
@@ -111,12 +130,13 @@ pub(super) fn remember(transaction: &Transaction<'_>, pod: &Pod) -> Result<(), S
     Ok(())
 }
 
-/// Remembers a pod that is removed, with every container it had: what it runs while it ends is not a stranger's.
+/// Remembers a pod that is removed, with every container it had: what it runs while it ends is not a stranger's. Returns
+/// the containers.
 pub(super) fn remember_gone(
     transaction: &Transaction<'_>,
     uid: PodUid,
     now: Timestamp,
-) -> Result<(), StoreError> {
+) -> Result<Vec<ContainerId>, StoreError> {
     let text: Option<String> = transaction
         .query_row(
             "SELECT description FROM pod WHERE uid = ?1",
@@ -125,7 +145,7 @@ pub(super) fn remember_gone(
         )
         .optional()?;
     let Some(text) = text else {
-        return Ok(());
+        return Ok(Vec::new());
     };
     let mut pod: Pod =
         serde_json::from_str(&text).map_err(|_| StoreError::Content("description"))?;
@@ -150,7 +170,8 @@ pub(super) fn remember_gone(
         "INSERT OR REPLACE INTO gone VALUES (?1, ?2, ?3, ?4)",
         params![uid.to_string(), pod.worker, description, now.millis()],
     )?;
-    Ok(())
+    let containers = pod.containers.iter();
+    Ok(containers.filter_map(|container| container.id).collect())
 }
 
 /// Forgets everything of a worker that is registered anew.

@@ -1,13 +1,14 @@
 //! Pods in the verifier's database, with every container they ever had.
 
-use rusqlite::{OptionalExtension as _, Transaction, params};
+use rusqlite::types::Null;
+use rusqlite::{OptionalExtension as _, ToSql, Transaction, params};
 
 use super::super::node::{Pod, PodContainer};
 use super::super::status::{PodStatus, Trust};
 use super::commit::{ledger_of, replace_ledger};
 use super::{StoreError, VerifierStore, history, not_found, signed, unsigned};
 use crate::clock::Timestamp;
-use crate::ima::PodUid;
+use crate::ima::{ContainerId, Cursor, PodUid};
 
 impl VerifierStore {
     /// Declares a pod: unknown until attested. What it consists of may be completed later, which voids
@@ -57,7 +58,7 @@ impl VerifierStore {
     /// Forgets a pod that is gone, and what it was measured to run.
     pub fn remove_pod(&mut self, uid: PodUid, now: Timestamp) -> Result<(), StoreError> {
         let transaction = self.0.transaction()?;
-        history::remember_gone(&transaction, uid, now)?;
+        let containers = history::remember_gone(&transaction, uid, now)?;
         let worker: Option<String> = transaction
             .query_row(
                 "DELETE FROM pod WHERE uid = ?1
@@ -69,11 +70,11 @@ impl VerifierStore {
             .ok_or_else(|| not_found("pod", uid))?;
         if let Some(id) = worker {
             let mut ledger = ledger_of(&transaction, &id)?;
-            ledger.forget_pod(uid);
+            ledger.forget_pod(uid, &containers);
             replace_ledger(&transaction, &id, &ledger)?;
             transaction.execute(
-                "INSERT OR REPLACE INTO removed_pod VALUES (?1, ?2)",
-                params![uid.to_string(), id],
+                "INSERT OR REPLACE INTO removed_pod VALUES (?1, ?2, ?3)",
+                params![uid.to_string(), id, words(&containers)],
             )?;
         }
         Ok(transaction.commit()?)
@@ -81,19 +82,34 @@ impl VerifierStore {
 
     /// All pods, or those of one worker.
     pub fn pods(&self, worker: Option<&str>) -> Result<Vec<PodStatus>, StoreError> {
-        match worker {
-            None => self.pods_where("?1 = ''", ""),
-            Some(worker) => self.pods_where("worker = ?1", worker),
-        }
+        self.pods_after(worker, "", u32::MAX)
     }
 
-    fn pods_where(&self, condition: &str, value: &str) -> Result<Vec<PodStatus>, StoreError> {
+    /// Some pods, all or of one worker, that follow on an identifier.
+    pub fn pods_after(
+        &self,
+        worker: Option<&str>,
+        after: &str,
+        most: u32,
+    ) -> Result<Vec<PodStatus>, StoreError> {
+        let condition = match worker {
+            None => "?1 IS NULL AND uid > ?2",
+            Some(_) => "worker = ?1 AND uid > ?2",
+        };
+        self.pods_where(condition, params![worker, after, most])
+    }
+
+    fn pods_where(
+        &self,
+        condition: &str,
+        values: &[&dyn ToSql],
+    ) -> Result<Vec<PodStatus>, StoreError> {
         let mut statement = self.0.prepare_cached(&format!(
             "SELECT description, trust, reason, checked, token, version, generation,
                  (SELECT json_group_array(json(description)) FROM container WHERE pod = uid)
-             FROM pod WHERE {condition} ORDER BY uid",
+             FROM pod WHERE {condition} ORDER BY uid LIMIT ?3",
         ))?;
-        let mut rows = statement.query([value])?;
+        let mut rows = statement.query(values)?;
         let mut pods = Vec::new();
         while let Some(row) = rows.next()? {
             let (description, trust): (String, String) = (row.get(0)?, row.get(1)?);
@@ -118,7 +134,8 @@ impl VerifierStore {
 
     /// One pod, by its identifier and nothing else.
     pub fn pod(&self, uid: PodUid) -> Result<PodStatus, StoreError> {
-        let found = self.pods_where("uid = ?1", &uid.to_string())?;
+        let found =
+            self.pods_where("?1 IS NULL AND uid = ?2", params![Null, uid.to_string(), 1])?;
         found
             .into_iter()
             .next()
@@ -155,9 +172,28 @@ fn look_again(transaction: &Transaction<'_>, uid: PodUid) -> Result<bool, StoreE
         )
         .optional()?;
     let Some(id) = worker else { return Ok(false) };
-    transaction.execute("UPDATE worker SET cursor = NULL WHERE id = ?1", [&id])?;
-    transaction.execute("DELETE FROM ledger WHERE worker = ?1", [&id])?;
+    let cursor: Option<String> = transaction
+        .query_row("SELECT cursor FROM worker WHERE id = ?1", [&id], |row| {
+            row.get(0)
+        })
+        .optional()?
+        .flatten();
+    if let Some(text) = cursor {
+        let content = |_| StoreError::Content("cursor");
+        let mut cursor: Cursor = serde_json::from_str(&text).map_err(content)?;
+        cursor.read_by = None;
+        let text = serde_json::to_string(&cursor).map_err(content)?;
+        transaction.execute(
+            "UPDATE worker SET cursor = ?2 WHERE id = ?1",
+            params![id, text],
+        )?;
+    }
     Ok(true)
+}
+
+fn words(containers: &[ContainerId]) -> String {
+    let words: Vec<String> = containers.iter().map(ToString::to_string).collect();
+    words.join(" ")
 }
 
 fn parse(description: &str) -> Result<Pod, StoreError> {

@@ -136,4 +136,7 @@ CREATE TABLE pending (
 -- The templates of a worker's log are recorded with its registration.
 ALTER TABLE worker DROP COLUMN templates;
 ",
+    "
+ALTER TABLE removed_pod ADD COLUMN containers TEXT NOT NULL DEFAULT '';
+",
 ];
