@@ -12,7 +12,7 @@ use super::keep::KeepArgs;
 use super::rotation::rotate_key;
 use super::serve::{COMPONENTS, GateConfig, ROTATION, credentials_name, start};
 use crate::clock::{Clock, SystemClock};
-use crate::logs::LogFormat;
+use crate::logs::{LogFormat, shown};
 use crate::net::pki::names_in;
 use crate::net::tls::Credentials;
 use crate::net::{Authority, Role};
@@ -29,6 +29,8 @@ pub enum GateCommand {
     Renew(InitArgs),
     /// Give the verifier a new key; agents follow it by themselves, as the old key signs what follows it.
     RotateKey(FolderArgs),
+    /// Check a policy before the gate is started with it.
+    CheckPolicy(PolicyArgs),
     /// Run the gate, or some of its components.
     Serve(Box<ServeArgs>),
 }
@@ -50,6 +52,14 @@ pub struct FolderArgs {
     /// The installation's folder.
     #[arg(value_name = "FOLDER")]
     folder: PathBuf,
+}
+
+/// Which policy.
+#[derive(Args, Clone, Debug)]
+pub struct PolicyArgs {
+    /// The policy.
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
 }
 
 /// Whom to issue a certificate to.
@@ -132,6 +142,17 @@ impl GateCommand {
                     "the verifier of `{}` has a new key; start the gate again",
                     args.folder.display()
                 );
+                Ok(())
+            }
+            GateCommand::CheckPolicy(args) => {
+                let found = policy::read_file(&args.file)?;
+                let groups: Vec<String> = found
+                    .groups
+                    .iter()
+                    .map(|group| format!(", the group `{}`", shown(&group.name)))
+                    .collect();
+                let file = args.file.display();
+                println!("`{file}` has no errors: the defaults{}", groups.concat());
                 Ok(())
             }
             GateCommand::Serve(args) => args.run(),

@@ -2,6 +2,7 @@
 //!
 //! A database of its own: what is kept for audit is large, is not needed to go on, and may be thrown away.
 
+use std::collections::{BTreeMap, VecDeque};
 use std::io::{Read as _, Write as _};
 use std::path::Path;
 
@@ -34,6 +35,9 @@ CREATE TABLE evidence (
 CREATE INDEX evidence_worker ON evidence(worker, id);
 "];
 
+/// What is too much is looked for after so small a part of what may be kept was added.
+const OFTEN: u64 = 16;
+
 /// How many records are listed at once.
 const LISTED: u32 = 1_000;
 
@@ -42,7 +46,8 @@ const LISTED: u32 = 1_000;
 pub struct Retention {
     /// For how many days; 0 if none is kept.
     pub days: u32,
-    /// How many bytes are kept, as they are stored; the oldest go first.
+    /// How many bytes are kept, as they are stored; the oldest of the worker that has most goes first, so that no worker
+    /// pushes out what is kept of others.
     pub bytes: u64,
 }
 
@@ -102,6 +107,8 @@ pub fn deflate(evidence: &[u8]) -> Result<Vec<u8>, StoreError> {
 pub struct AuditStore {
     connection: Connection,
     retention: Retention,
+    /// How many bytes were added since it was looked for what is too much.
+    added: u64,
 }
 
 impl AuditStore {
@@ -111,6 +118,7 @@ impl AuditStore {
         Ok(AuditStore {
             connection,
             retention,
+            added: 0,
         })
     }
 
@@ -130,23 +138,24 @@ impl AuditStore {
                 deflated,
             ],
         )?;
+        self.added = self.added.saturating_add(deflated.len() as u64);
+        if self.added > self.retention.bytes / OFTEN {
+            self.prune(shown.asked)?;
+        }
         Ok(())
     }
 
-    /// Throws away what is too old, and the oldest of what is too much.
+    /// Throws away what is too old, and what is too much.
     pub fn prune(&mut self, now: Timestamp) -> Result<usize, StoreError> {
+        self.added = 0;
         let days = i64::from(self.retention.days);
         let oldest = now.plus_secs(-days.saturating_mul(86_400));
         let transaction = self.connection.transaction()?;
         let mut gone =
             transaction.execute("DELETE FROM evidence WHERE asked < ?1", [oldest.millis()])?;
-        gone += transaction.execute(
-            "DELETE FROM evidence WHERE id <= (
-                 SELECT max(id) FROM (
-                     SELECT id, sum(length(deflated)) OVER (ORDER BY id DESC) AS total FROM evidence
-                 ) WHERE total > ?1)",
-            [i64::try_from(self.retention.bytes).unwrap_or(i64::MAX)],
-        )?;
+        for id in too_much(&transaction, self.retention.bytes)? {
+            gone += transaction.execute("DELETE FROM evidence WHERE id = ?1", [id])?;
+        }
         transaction.commit()?;
         Ok(gone)
     }
@@ -201,6 +210,32 @@ impl AuditStore {
             evidence,
         })
     }
+}
+
+/// The records that are too much: again and again the oldest of the worker that has most.
+fn too_much(connection: &Connection, limit: u64) -> Result<Vec<i64>, StoreError> {
+    let mut workers: BTreeMap<String, (u64, VecDeque<(i64, u64)>)> = BTreeMap::new();
+    let mut total = 0_u64;
+    let mut statement = connection
+        .prepare_cached("SELECT id, worker, length(deflated) FROM evidence ORDER BY id")?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let size = u64::try_from(row.get::<_, i64>(2)?).unwrap_or(0);
+        let (sum, records) = workers.entry(row.get(1)?).or_default();
+        records.push_back((row.get(0)?, size));
+        *sum += size;
+        total += size;
+    }
+    let mut gone = Vec::new();
+    while total > limit
+        && let Some((sum, records)) = workers.values_mut().max_by_key(|(sum, _)| *sum)
+        && let Some((id, size)) = records.pop_front()
+    {
+        gone.push(id);
+        *sum -= size;
+        total -= size;
+    }
+    Ok(gone)
 }
 
 fn record_from(row: &Row<'_>) -> Result<EvidenceRecord, StoreError> {
@@ -271,21 +306,42 @@ mod tests {
         for number in 1..=4 {
             keep(&mut store, &shown("b", day + number, noise(4_000)));
         }
-        assert_eq!(store.list(None, None).unwrap().len(), 5);
         let kept = store.list(Some("b"), None).unwrap();
-        assert_eq!(kept.len(), 4);
+        assert_eq!(kept.len(), 2, "two more would be too much");
         assert_eq!(kept[0].effect, Effect::WorkerUntrusted);
         let whole = store.evidence(kept[0].id).unwrap();
         assert_eq!(whole.evidence, noise(4_000));
         assert_eq!(whole.request.nonce, Nonce::from_bytes([1; 32]));
-        assert_eq!(store.list(None, Some(kept[3].id)).unwrap()[0].worker, "a");
-        // A second after two days: the first is too old, and two of the others are too much.
+        assert_eq!(store.list(None, Some(kept[1].id)).unwrap()[0].worker, "a");
+        // A second after two days: the first is too old.
         store.prune(Timestamp::from_secs(2 * day + 1)).unwrap();
         let left = store.list(None, None).unwrap();
-        assert_eq!(left, kept[..2], "the newest are left");
+        assert_eq!(left, kept, "the newest are left");
         drop(store);
         let store = AuditStore::open(&path, retention).unwrap();
         assert_eq!(store.list(None, None).unwrap(), left);
         assert!(store.evidence(1).is_err());
+    }
+
+    #[test]
+    fn to_push_out_what_is_kept_of_others() {
+        let folder = tempfile::tempdir().unwrap();
+        let retention = Retention {
+            days: 2,
+            bytes: 20_000,
+        };
+        let mut store = AuditStore::open(&folder.path().join("audit.db"), retention).unwrap();
+        for number in 0..3 {
+            keep(&mut store, &shown("honest", number, noise(2_000)));
+        }
+        for number in 0..50 {
+            keep(&mut store, &shown("evil", 10 + number, noise(3_000)));
+            let kept = store.list(None, None).unwrap();
+            let total: u64 = kept.iter().map(|record| record.size).sum();
+            assert!(total <= 21_000, "{total}: nobody waits for a minute");
+        }
+        assert_eq!(store.list(Some("honest"), None).unwrap().len(), 3);
+        let evil = store.list(Some("evil"), None).unwrap();
+        assert_eq!(evil[0].asked, Timestamp::from_secs(59), "the newest stay");
     }
 }

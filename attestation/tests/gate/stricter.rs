@@ -64,6 +64,16 @@ async fn evidence_that_arrives_after_the_policy_changed_gives_no_trust_by_the_ol
     ]);
     assert_eq!(ended.code, 2, "{ended:?}");
     assert!(ended.stderr.contains("did you mean `host`?"), "{ended:?}");
+    // It can be checked before the gate is stopped for it.
+    let file = policy.to_str().unwrap();
+    let ended = crate::gate_program::locus_gate(&["check-policy", file]);
+    assert_eq!(ended.code, 2, "{ended:?}");
+    assert!(ended.stderr.contains("did you mean `host`?"), "{ended:?}");
+    let text = "[[group]]\nname = \"edge\"\nworkers = [\"edge-*\"]\n";
+    std::fs::write(&policy, text).unwrap();
+    let ended = crate::gate_program::locus_gate(&["check-policy", file]);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    assert!(ended.stdout.contains("the group `edge`"), "{ended:?}");
 }
 
 /// Starts the gate again with other files of the host left out.
