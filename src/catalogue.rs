@@ -9,6 +9,13 @@ use locus_frontends::language::Registry;
 /// What sessions report themselves.
 static SESSION: &[Code] = &[
     Code::error(
+        "ignore",
+        "a comment that ignores a rule is wrong, or ignores nothing",
+        "A rule is ignored by `# locus: ignore RULE -- reason`, on the line of the finding or above the block that it is in. \
+         A comment that nothing needs any more hides what comes next.",
+    )
+    .as_warning(),
+    Code::error(
         "instance",
         "it is not known whether the graph is an instance of the reference model",
         "The reference model was asked with `--as-instance` and reached a limit.",
@@ -211,6 +218,16 @@ pub fn documentation(id: &str) -> Option<String> {
     codes()
         .any(|code| code.id == id)
         .then(|| format!("locus explain {id}"))
+}
+
+/// The address of a rule's page on the site; the variable `LOCUS_SITE`, set when Locus is built, names another site.
+pub fn page(id: &str) -> Option<String> {
+    const SITE: &str = match option_env!("LOCUS_SITE") {
+        Some(site) => site,
+        None => "",
+    };
+    let is_rule = locus_invariants::rules().iter().any(|rule| rule.id == id);
+    (is_rule && !SITE.is_empty()).then(|| format!("{SITE}/rules/{id}.html"))
 }
 
 /// What is to say about a code, in Markdown.

@@ -8,8 +8,8 @@
 
 use std::time::Duration;
 
-use locus::report::{Style, json, text};
-use locus::session::{Batch, Skip, Skipped, Totals};
+use locus::report::{Format, Style, json, text};
+use locus::session::{Batch, Compared, Fixed, Skip, Skipped, Totals};
 use locus_core::diagnostic::{Applicability, Edit, Fix, Flow, FlowKind, Input, Member, Verdict};
 use locus_core::{Diagnostic, Sources, Span};
 
@@ -62,6 +62,8 @@ fn batch() -> Batch {
     undecided.verdict = Verdict::Undecided {
         why: "a limit".to_owned(),
     };
+    let ignored = Diagnostic::error("HOT221", "the servers `one` and `two` share a port");
+    let ignored = ignored.at(at("two"));
     let skipped = |path: &str, why| Skipped {
         path: path.to_owned(),
         why,
@@ -83,6 +85,8 @@ fn batch() -> Batch {
             deployable: 1,
             ..Totals::default()
         },
+        ignored: vec![(ignored, "the same machine".to_owned())],
+        ..Batch::default()
     }
 }
 
@@ -91,6 +95,7 @@ fn style(verbose: bool) -> Style {
         colour: false,
         verbose,
         time: Duration::from_micros(1234),
+        ..Style::default()
     }
 }
 
@@ -109,4 +114,83 @@ fn as_text_with_everything_listed() {
 #[test]
 fn as_json() {
     insta::assert_snapshot!(json::render(&batch(), &style(false)));
+}
+
+#[test]
+fn in_every_other_format() {
+    for (format, name, _) in Format::ALL {
+        if matches!(format, Format::Text | Format::Json) {
+            continue;
+        }
+        insta::assert_snapshot!(format!("as_{name}"), format.render(&batch(), &style(false)));
+    }
+}
+
+#[test]
+fn a_comment_for_a_merge_request_says_what_changed() {
+    let mut batch = batch();
+    batch.compared = Some(Compared {
+        base: "main".to_owned(),
+        same: 4,
+        fixed: vec![Fixed {
+            rule: "HOT001".to_owned(),
+            message: "`<b>` is wrong".to_owned(),
+            file: None,
+            line: None,
+        }],
+    });
+    let text = Format::Markdown.render(&batch, &style(false));
+    assert!(
+        text.contains("1 error, 1 warning new since `main`"),
+        "{text}"
+    );
+    assert!(
+        text.contains("1 finding no longer there, 4 as before"),
+        "{text}"
+    );
+    assert!(text.contains("&lt;b&gt;"), "{text}");
+}
+
+/// Like findings of one file, one after the other.
+fn many(count: usize) -> Batch {
+    let mut sources = Sources::new();
+    let line = "a: 1\n";
+    let file = sources.add("many.yaml", line.repeat(count));
+    let findings = (0..count).map(|index| {
+        let start = index * line.len();
+        Diagnostic::error("HOT221", format!("number {index}")).at(Span::new(file, start, start + 1))
+    });
+    Batch {
+        findings: findings.collect(),
+        sources,
+        ..Batch::default()
+    }
+}
+
+#[test]
+fn long_runs_of_like_findings_are_folded() {
+    let short = text::render(&many(10), &style(false));
+    assert!(short.contains("number 9"), "{short}");
+    let long = text::render(&many(30), &style(false));
+    assert!(
+        long.contains("number 2") && !long.contains("number 3"),
+        "{long}"
+    );
+    assert!(
+        long.contains("... and 27 more of HOT221 in many.yaml"),
+        "{long}"
+    );
+    let all = text::render(&many(30), &style(true));
+    assert!(all.contains("number 29"), "{all}");
+}
+
+#[test]
+fn a_frame_far_down_has_its_own_lines() {
+    let batch = many(5000);
+    let text = text::render(&batch, &style(true));
+    assert!(
+        text.contains("[many.yaml:4321:1]"),
+        "lines are counted from the start"
+    );
+    assert!(text.contains(" 4321 │ a: 1"), "and shown");
 }

@@ -3,48 +3,133 @@
 use std::time::Instant;
 
 use locus::catalogue;
-use locus::report::{self, Style};
-use locus::session::{Batch, Cancel, Project, Snapshot};
+use locus::report::Style;
+use locus::report::baseline::Baseline;
+use locus::session::{Batch, Cancel, Given, Project, Session, Snapshot, why};
 use locus_core::Severity;
+use locus_core::diagnostic::Verdict;
 
-use super::Exit;
-use super::flags::{CheckArgs, CheckFormat};
-use super::inputs;
+use super::flags::{CheckArgs, FailOn};
+use super::outputs::Output;
+use super::progress::Progress;
+use super::{Exit, diff, inputs, outputs, watch};
 
-/// Checks all files.
+/// Checks all files, once or whenever one of them changes.
 pub(crate) fn check(args: &CheckArgs) -> Exit {
-    let start = Instant::now();
+    let outputs = match outputs::asked(&args.format) {
+        Ok(outputs) => outputs,
+        Err(exit) => return exit,
+    };
     let session = match inputs::session(args.files.iter()) {
         Ok(session) => session,
         Err(exit) => return exit,
     };
-    let snapshot = session.snapshot();
-    let projects = args.inputs.projects(snapshot.registry());
-    let mut given = args.inputs.given();
-    given.as_instance = args.as_instance;
-    given.ignore = match ignored(&snapshot, args, &projects) {
-        Ok(ignore) => ignore,
-        Err(exit) => return exit,
-    };
-    let checked = snapshot.check_all(&args.files, &projects, &given, &Cancel::default());
-    // Nobody calls it off: Ctrl-C ends the program.
-    let batch = checked.unwrap_or_default();
-    let style = Style {
-        colour: report::frame::stdout_has_colour(),
-        verbose: args.verbose,
-        time: start.elapsed(),
-    };
-    let text = match args.format {
-        CheckFormat::Text => report::text::render(&batch, &style),
-        CheckFormat::Json => report::json::render(&batch, &style),
-    };
-    super::print(&text);
-    exit(&batch, args.fail_on.severity())
+    if args.watch {
+        // What was checked once is not checked again.
+        return watch::watch(&args.files, &Session::new(), |session| {
+            once(args, session, &outputs)
+        });
+    }
+    match once(args, &session, &outputs) {
+        Ok((_, exit)) | Err(exit) => exit,
+    }
 }
 
-fn exit(batch: &Batch, fail_on: Severity) -> Exit {
-    let mut findings = batch.findings.iter();
-    if findings.any(|finding| finding.severity >= fail_on) {
+/// Checks all files and makes the reports.
+fn once(args: &CheckArgs, session: &Session, outputs: &[Output]) -> Result<(Batch, Exit), Exit> {
+    let start = Instant::now();
+    let snapshot = session.snapshot();
+    let asked = Asked::new(args, &snapshot)?;
+    let mut batch = asked.check(&snapshot, args);
+    if let Some(base) = &args.diff {
+        diff::since(base, &mut batch, args, &asked)?;
+    }
+    if let Some(path) = &args.baseline {
+        if args.write_baseline {
+            let text = Baseline::of(&batch).render();
+            if let Err(error) = std::fs::write(path, text) {
+                eprintln!("error: cannot write `{}`: {}", path.display(), why(&error));
+                return Err(Exit::Unanswered);
+            }
+        }
+        let known = std::fs::read_to_string(path)
+            .map_err(|error| why(&error))
+            .and_then(|text| Baseline::parse(&text));
+        match known {
+            Ok(known) => {
+                let gone = known.subtract(&mut batch);
+                if gone > 0 {
+                    let entries = if gone == 1 { "entry" } else { "entries" };
+                    eprintln!(
+                        "note: {gone} {entries} of `{}` no longer found; `--write-baseline` removes them",
+                        path.display()
+                    );
+                }
+            }
+            Err(error) => {
+                eprintln!(
+                    "error: cannot read the baseline `{}`: {error}",
+                    path.display()
+                );
+                return Err(Exit::Unanswered);
+            }
+        }
+    }
+    let style = Style {
+        verbose: args.verbose,
+        time: start.elapsed(),
+        ..Style::default()
+    };
+    outputs::write(outputs, &batch, &style)?;
+    let exit = exit(&batch, args.fail_on);
+    Ok((batch, exit))
+}
+
+/// What is checked, and with what.
+pub(super) struct Asked {
+    pub(super) projects: Vec<Project>,
+    pub(super) given: Given,
+}
+
+impl Asked {
+    fn new(args: &CheckArgs, snapshot: &Snapshot) -> Result<Self, Exit> {
+        let projects = args.inputs.projects(snapshot.registry());
+        let mut given = args.inputs.given();
+        given.as_instance = args.as_instance;
+        given.ignore = rules(snapshot, args, &projects, "--skip", &args.skip)?;
+        if !args.only.is_empty() {
+            let only = rules(snapshot, args, &projects, "--only", &args.only)?;
+            let entries = catalogue::entries().into_iter();
+            let others = entries.filter(|entry| entry.optional && !only.contains(&entry.id));
+            given.ignore.extend(others.map(|entry| entry.id));
+            given.only = Some(only);
+        }
+        Ok(Asked { projects, given })
+    }
+
+    fn check(&self, snapshot: &Snapshot, args: &CheckArgs) -> Batch {
+        let work = Cancel::default();
+        let _progress = Progress::of(&work);
+        let checked = snapshot.check_all(&args.files, &self.projects, &self.given, &work);
+        // Nobody calls it off: Ctrl-C ends the program.
+        checked.unwrap_or_default()
+    }
+}
+
+fn exit(batch: &Batch, fail_on: FailOn) -> Exit {
+    let worst = batch.findings.iter().map(|finding| finding.severity).max();
+    let undecided = || {
+        let mut unchecked = batch.unchecked.iter();
+        unchecked.any(|one| matches!(one.verdict, Verdict::Undecided { .. }))
+    };
+    let fails = match fail_on {
+        FailOn::Error => worst >= Some(Severity::Error),
+        FailOn::Warning => worst >= Some(Severity::Warning),
+        FailOn::Note => worst.is_some(),
+        FailOn::Undecided => worst >= Some(Severity::Error) || undecided(),
+        FailOn::Never => false,
+    };
+    if fails {
         Exit::Findings
     } else if batch.unchecked.is_empty() {
         Exit::Clean
@@ -53,15 +138,17 @@ fn exit(batch: &Batch, fail_on: Severity) -> Exit {
     }
 }
 
-/// The rules to ignore, by their identifiers.
-fn ignored(
+/// The rules that a flag names, by their identifiers.
+fn rules(
     snapshot: &Snapshot,
     args: &CheckArgs,
     projects: &[Project],
+    flag: &str,
+    words: &[String],
 ) -> Result<Vec<String>, Exit> {
     let mut ids = Vec::new();
     let mut own: Option<Vec<String>> = None;
-    for word in &args.ignore {
+    for word in words {
         if let Ok(id) = catalogue::find(word, std::iter::empty()) {
             ids.push(id);
             continue;
@@ -80,7 +167,7 @@ fn ignored(
                 let help = refused.help.map(|help| format!("{help} "));
                 let help = help.unwrap_or_default();
                 eprintln!(
-                    "error: `--ignore`: {}; {help}`locus rules` lists all",
+                    "error: `{flag}`: {}; {help}`locus rules` lists all",
                     refused.message
                 );
                 return Err(Exit::Usage);

@@ -7,6 +7,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use super::inputs::InputArgs;
+use super::outputs::{Output, OutputParser};
 
 /// Model-checks cloud configurations before they are deployed.
 #[derive(Debug, Parser)]
@@ -32,6 +33,12 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Format Alloy models in place
     Fmt(FmtArgs),
+    /// Write a `locus.toml` to start with, and a file for your CI
+    Init(InitArgs),
+    /// Print completions for a shell
+    Completions(CompletionsArgs),
+    /// Write manual pages to a folder
+    Man(ManArgs),
     /// Run the gate or talk to it (runs `locus-gate`)
     #[command(disable_help_flag = true)]
     Gate(Passed),
@@ -76,41 +83,27 @@ pub(crate) enum Format {
     Json,
 }
 
-/// How findings are printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum CheckFormat {
-    /// For people
-    Text,
-    /// One JSON object
-    Json,
-}
-
-/// The least severity that makes the exit code 1.
+/// What makes the exit code 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum FailOn {
-    /// Errors only
+    /// Errors
     Error,
     /// Warnings too
     Warning,
-    /// Anything
-    Info,
-}
-
-impl FailOn {
-    pub(crate) fn severity(self) -> locus_core::Severity {
-        match self {
-            FailOn::Error => locus_core::Severity::Error,
-            FailOn::Warning => locus_core::Severity::Warning,
-            FailOn::Info => locus_core::Severity::Info,
-        }
-    }
+    /// Any finding
+    #[value(alias = "info")]
+    Note,
+    /// Errors, and rules that could not be decided
+    Undecided,
+    /// Nothing that is found
+    Never,
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Exit codes:
   0  nothing found
-  1  findings at or above `--fail-on`
+  1  findings that `--fail-on` names
   2  something could not be checked
   3  wrong usage")]
 pub(crate) struct CheckArgs {
@@ -125,21 +118,46 @@ pub(crate) struct CheckArgs {
     #[arg(long)]
     pub(crate) as_instance: bool,
 
-    /// Skip this rule (identifier or name); can be repeated
-    #[arg(long, value_name = "RULE")]
-    pub(crate) ignore: Vec<String>,
+    /// Do not check this rule (identifier or name); can be repeated
+    #[arg(
+        long,
+        visible_alias = "ignore",
+        value_name = "RULE",
+        value_delimiter = ','
+    )]
+    pub(crate) skip: Vec<String>,
 
-    /// List files in folders that are not checked
+    /// Check only this rule (identifier or name); can be repeated
+    #[arg(long, value_name = "RULE", value_delimiter = ',')]
+    pub(crate) only: Vec<String>,
+
+    /// List files in folders that are not checked, and show every finding of a long run
     #[arg(short, long)]
     pub(crate) verbose: bool,
 
-    /// Output format
-    #[arg(long, value_enum, default_value = "text")]
-    pub(crate) format: CheckFormat,
+    /// Output format, and the file to write it to; can be repeated
+    #[arg(long, value_name = "FORMAT[=FILE]", value_parser = OutputParser)]
+    pub(crate) format: Vec<Output>,
 
-    /// Lowest severity that makes the exit code 1
+    /// What makes the exit code 1
     #[arg(long, value_enum, default_value = "error")]
     pub(crate) fail_on: FailOn,
+
+    /// Do not report findings that this file lists
+    #[arg(long, value_name = "FILE")]
+    pub(crate) baseline: Option<PathBuf>,
+
+    /// Write all findings to the baseline
+    #[arg(long, requires = "baseline", conflicts_with_all = ["diff", "watch"])]
+    pub(crate) write_baseline: bool,
+
+    /// Report only what is new since this commit, branch or tag
+    #[arg(long, value_name = "BASE")]
+    pub(crate) diff: Option<String>,
+
+    /// Check again whenever a file changes
+    #[arg(long)]
+    pub(crate) watch: bool,
 }
 
 #[derive(Debug, Args)]
@@ -274,6 +292,42 @@ pub(crate) struct RunArgs {
     /// Number of commands to run at once; 0 means one per core
     #[arg(short, long, value_name = "N", default_value_t = 0)]
     pub(crate) jobs: usize,
+}
+
+/// Where checks run before a change is merged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Ci {
+    /// GitHub workflow
+    Github,
+    /// GitLab pipeline
+    Gitlab,
+    /// Jenkins pipeline
+    Jenkins,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InitArgs {
+    /// Also write a pipeline
+    #[arg(long, value_enum)]
+    pub(crate) ci: Option<Ci>,
+
+    /// Replace files that exist
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CompletionsArgs {
+    /// The shell
+    #[arg(value_enum)]
+    pub(crate) shell: clap_complete::Shell,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ManArgs {
+    /// Folder to write to
+    #[arg(default_value = ".", value_name = "FOLDER")]
+    pub(crate) folder: PathBuf,
 }
 
 #[derive(Debug, Args)]

@@ -1,16 +1,22 @@
 //! The `locus` command: flags, exit codes and what is printed where.
 
 mod check;
+mod diff;
 mod flags;
 mod fmt;
 mod graph;
+mod init;
 mod inputs;
 mod interrupt;
 mod loader;
+mod outputs;
 mod program;
+mod progress;
 mod rules;
 mod run;
+mod shell;
 mod vocabulary;
+mod watch;
 
 use std::process::ExitCode;
 
@@ -37,6 +43,9 @@ pub(crate) fn main() -> ExitCode {
         Command::Vocabulary(args) => vocabulary::vocabulary(&args),
         Command::Run(args) => run::run(&args),
         Command::Fmt(args) => fmt::fmt(&args),
+        Command::Init(args) => init::init(&args),
+        Command::Completions(args) => shell::completions(&args),
+        Command::Man(args) => shell::man(&args),
         Command::Gate(passed) => program::GATE.run(&[], &passed.arguments),
         Command::Attest(passed) => program::GATE.run(&["attest"], &passed.arguments),
         Command::Reference(passed) => program::GATE.run(&["reference"], &passed.arguments),

@@ -7,29 +7,79 @@ use std::sync::Arc;
 use locus_core::{Diagnostic, FileId, Label, Severity, Sources};
 use miette::{
     GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteError, MietteSpanContents,
-    NamedSource, SourceCode, SourceSpan, SpanContents,
+    SourceCode, SourceSpan, SpanContents,
 };
+use rustc_hash::FxHashMap;
 
+use super::Style;
 use super::printable::{printable, printable_source};
-
-/// How wide text is when it goes to no terminal.
-const WIDTH: usize = 100;
 
 /// Renders a diagnostic with the source lines it is about.
 pub fn render(diagnostic: &Diagnostic, sources: &Sources, colour: bool) -> String {
-    let theme = if colour {
-        GraphicalTheme::unicode()
-    } else {
-        GraphicalTheme::unicode_nocolor()
+    let style = Style {
+        colour,
+        ..Style::default()
     };
-    let handler = GraphicalReportHandler::new_themed(theme)
-        .with_width(WIDTH)
-        .with_links(false);
-    let mut out = String::new();
-    let report = Report::new(diagnostic, sources);
-    // Writing to a string does not fail; what was written so far is the best there is.
-    let _ = handler.render_report(&mut out, &report);
-    out
+    Frames::new(sources, &style).render(diagnostic)
+}
+
+/// Renders many diagnostics about the same sources.
+pub struct Frames<'a> {
+    sources: &'a Sources,
+    handler: GraphicalReportHandler,
+    links: bool,
+    /// The texts as they may be printed.
+    texts: FxHashMap<FileId, Arc<str>>,
+}
+
+impl<'a> Frames<'a> {
+    /// Frames in a style.
+    pub fn new(sources: &'a Sources, style: &Style) -> Self {
+        let theme = if style.colour {
+            GraphicalTheme::unicode()
+        } else {
+            GraphicalTheme::unicode_nocolor()
+        };
+        Frames {
+            sources,
+            handler: GraphicalReportHandler::new_themed(theme)
+                .with_width(style.width.max(40))
+                .with_links(style.links),
+            links: style.links,
+            texts: FxHashMap::default(),
+        }
+    }
+
+    /// A diagnostic with the source lines it is about.
+    pub fn render(&mut self, diagnostic: &Diagnostic) -> String {
+        let mut out = String::new();
+        let report = Report::new(diagnostic, self);
+        // Writing to a string does not fail; what was written so far is the best there is.
+        let _ = self.handler.render_report(&mut out, &report);
+        out
+    }
+
+    /// What the frames are about.
+    pub(super) fn sources(&self) -> &'a Sources {
+        self.sources
+    }
+
+    fn source(&mut self, file: FileId) -> Text<'a> {
+        let text = self.texts.entry(file);
+        let text = text.or_insert_with(|| printable_source(self.sources.shared_text(file)));
+        Text {
+            name: printable(self.sources.name(file)).into_owned(),
+            text: text.clone(),
+            file,
+            sources: self.sources,
+        }
+    }
+}
+
+impl fmt::Debug for Frames<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Frames").finish_non_exhaustive()
+    }
 }
 
 /// Prints a diagnostic on standard error.
@@ -53,18 +103,19 @@ fn wants_colour(terminal: bool) -> bool {
 
 /// A diagnostic in miette's terms: one source, and what is in other files as related reports.
 #[derive(Debug)]
-struct Report {
+struct Report<'a> {
     severity: miette::Severity,
     code: Option<String>,
+    url: Option<String>,
     message: String,
     help: Option<String>,
-    source: Option<NamedSource<Text>>,
+    source: Option<Text<'a>>,
     labels: Vec<LabeledSpan>,
-    related: Vec<Report>,
+    related: Vec<Report<'a>>,
 }
 
-impl Report {
-    fn new(diagnostic: &Diagnostic, sources: &Sources) -> Self {
+impl<'a> Report<'a> {
+    fn new(diagnostic: &Diagnostic, frames: &mut Frames<'a>) -> Self {
         let file = diagnostic.primary().map(|span| span.file);
         let mut report = Report {
             severity: match diagnostic.severity {
@@ -73,12 +124,16 @@ impl Report {
                 Severity::Info => miette::Severity::Advice,
             },
             code: Some(diagnostic.code.clone()),
+            url: frames
+                .links
+                .then(|| crate::catalogue::page(&diagnostic.code))
+                .flatten(),
             message: printable(&diagnostic.message).into_owned(),
             help: diagnostic
                 .help
                 .as_deref()
                 .map(|help| printable(help).into_owned()),
-            source: file.map(|file| named(file, sources)),
+            source: file.map(|file| frames.source(file)),
             labels: Vec::new(),
             related: Vec::new(),
         };
@@ -94,13 +149,14 @@ impl Report {
                 report.related.push(Report {
                     severity: miette::Severity::Advice,
                     code: None,
+                    url: None,
                     message: if label.message.is_empty() {
                         "see also".to_owned()
                     } else {
                         printable(&label.message).into_owned()
                     },
                     help: None,
-                    source: Some(named(label.span.file, sources)),
+                    source: Some(frames.source(label.span.file)),
                     labels: vec![labeled(
                         &Label {
                             message: String::new(),
@@ -116,33 +172,58 @@ impl Report {
     }
 }
 
-/// Text whose columns count characters, as everywhere else; the library counts bytes.
-#[derive(Debug)]
-struct Text(Arc<str>);
+/// A file. Only the lines that are shown are looked at, and columns count characters; the library reads from the start of a
+/// text and counts bytes.
+struct Text<'a> {
+    name: String,
+    text: Arc<str>,
+    file: FileId,
+    sources: &'a Sources,
+}
 
-impl SourceCode for Text {
-    fn read_span<'a>(
-        &'a self,
-        span: &SourceSpan,
-        before: usize,
-        after: usize,
-    ) -> Result<Box<dyn SpanContents<'a> + 'a>, MietteError> {
-        let read = self.0.as_ref().read_span(span, before, after)?;
-        let end = read.span().offset();
-        let line = end.saturating_sub(read.column())..end;
-        let column = self
-            .0
-            .get(line)
-            .map_or(read.column(), |text| text.chars().count());
-        let (data, lines) = (read.data(), read.line_count());
-        let contents = MietteSpanContents::new(data, *read.span(), read.line(), column, lines);
-        Ok(Box::new(contents))
+impl fmt::Debug for Text<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
     }
 }
 
-fn named(file: FileId, sources: &Sources) -> NamedSource<Text> {
-    let name = printable(sources.name(file));
-    NamedSource::new(name, Text(printable_source(sources.shared_text(file))))
+impl SourceCode for Text<'_> {
+    fn read_span<'b>(
+        &'b self,
+        span: &SourceSpan,
+        before: usize,
+        after: usize,
+    ) -> Result<Box<dyn SpanContents<'b> + 'b>, MietteError> {
+        let (start, last) = (span.offset(), span.offset() + span.len());
+        let head = self.text.get(..start).ok_or(MietteError::OutOfBounds)?;
+        let tail = self.text.get(last..).ok_or(MietteError::OutOfBounds)?;
+        // A line more than is asked for on either side: the library decides which of them it shows.
+        let breaks = head.rmatch_indices('\n');
+        let from = breaks.skip(before + 1).map(|(at, _)| at + 1).next();
+        let from = from.unwrap_or(0);
+        let breaks = tail.match_indices('\n');
+        let to = breaks.skip(after + 2).map(|(at, _)| last + at + 1).next();
+        let to = to.unwrap_or(self.text.len());
+        let window = self.text.get(from..to).ok_or(MietteError::OutOfBounds)?;
+        let read = window.read_span(&(start - from, span.len()).into(), before, after)?;
+        let end = read.span().offset();
+        let line = end.saturating_sub(read.column())..end;
+        let column = window
+            .get(line)
+            .map_or(read.column(), |text| text.chars().count());
+        let first = u32::try_from(from).unwrap_or(u32::MAX);
+        let first = self.sources.position(self.file, first).line - 1;
+        let contents = MietteSpanContents::new_named(
+            self.name.clone(),
+            read.data(),
+            (from + end, read.span().len()).into(),
+            first + read.line(),
+            column,
+            // The library decides by it which frames are one.
+            first + read.line_count(),
+        );
+        Ok(Box::new(contents))
+    }
 }
 
 fn labeled(label: &Label, primary: bool) -> LabeledSpan {
@@ -155,15 +236,15 @@ fn labeled(label: &Label, primary: bool) -> LabeledSpan {
     }
 }
 
-impl fmt::Display for Report {
+impl fmt::Display for Report<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)
     }
 }
 
-impl std::error::Error for Report {}
+impl std::error::Error for Report<'_> {}
 
-impl miette::Diagnostic for Report {
+impl miette::Diagnostic for Report<'_> {
     fn code<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
         self.code
             .as_ref()
@@ -172,6 +253,12 @@ impl miette::Diagnostic for Report {
 
     fn severity(&self) -> Option<miette::Severity> {
         Some(self.severity)
+    }
+
+    fn url<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        self.url
+            .as_ref()
+            .map(|url| Box::new(url) as Box<dyn fmt::Display>)
     }
 
     fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {

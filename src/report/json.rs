@@ -9,15 +9,20 @@ use locus_core::{Diagnostic, Label, Sources, Span};
 use serde::Serialize;
 
 use super::Style;
+use super::fingerprint;
 use super::text::reason;
 use crate::catalogue;
-use crate::session::Batch;
+use crate::session::{Batch, Compared};
 
 #[derive(Serialize)]
 struct Output<'a> {
     version: u32,
     findings: Vec<Finding<'a>>,
     unchecked: Vec<Finding<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    ignored: Vec<Finding<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    compared: Option<&'a Compared>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     skipped: Vec<SkippedFile<'a>>,
     stats: Stats,
@@ -26,6 +31,9 @@ struct Output<'a> {
 #[derive(Serialize)]
 struct Finding<'a> {
     rule: &'a str,
+    fingerprint: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     documentation: Option<&'a str>,
     verdict: &'static str,
@@ -132,16 +140,18 @@ pub fn render(batch: &Batch, style: &Style) -> String {
         file: &skipped.path,
         why: reason(skipped.why),
     });
-    let mut documented = Documented::new();
-    for diagnostic in batch.findings.iter().chain(&batch.unchecked) {
-        let code = diagnostic.code.as_str();
-        let page = || catalogue::documentation(code);
-        documented.entry(code).or_insert_with(page);
+    let documented = documented(batch);
+    let ignored = batch.ignored.iter().map(|(finding, _)| finding);
+    let mut ignored = findings(ignored, sources, &documented);
+    for (finding, (_, reason)) in ignored.iter_mut().zip(&batch.ignored) {
+        finding.reason = Some(reason);
     }
     let output = Output {
         version: 2,
         findings: findings(&batch.findings, sources, &documented),
         unchecked: findings(&batch.unchecked, sources, &documented),
+        ignored,
+        compared: batch.compared.as_ref(),
         skipped: skipped.collect(),
         stats: Stats {
             files: totals.files,
@@ -161,20 +171,47 @@ pub fn render(batch: &Batch, style: &Style) -> String {
     text
 }
 
+/// A line for each finding and for what could not be checked.
+pub(super) fn lines(batch: &Batch) -> String {
+    let documented = documented(batch);
+    let all = batch.findings.iter().chain(&batch.unchecked);
+    let mut out = String::new();
+    for finding in findings(all, &batch.sources, &documented) {
+        out.push_str(&serde_json::to_string(&finding).unwrap_or_default());
+        out.push('\n');
+    }
+    out
+}
+
 /// Where each code is documented.
 type Documented<'a> = BTreeMap<&'a str, Option<String>>;
 
+fn documented(batch: &Batch) -> Documented<'_> {
+    let mut documented = Documented::new();
+    let ignored = batch.ignored.iter().map(|(finding, _)| finding);
+    let findings = batch.findings.iter().chain(&batch.unchecked);
+    for diagnostic in findings.chain(ignored) {
+        let code = diagnostic.code.as_str();
+        let page = || catalogue::documentation(code);
+        documented.entry(code).or_insert_with(page);
+    }
+    documented
+}
+
 fn findings<'a>(
-    diagnostics: &'a [Diagnostic],
+    diagnostics: impl IntoIterator<Item = &'a Diagnostic> + Clone,
     sources: &'a Sources,
     documented: &'a Documented<'_>,
 ) -> Vec<Finding<'a>> {
-    let all = diagnostics.iter();
-    all.map(|one| finding(one, sources, documented)).collect()
+    let prints = fingerprint::all(diagnostics.clone(), sources);
+    let all = diagnostics.into_iter().zip(prints);
+    all.map(|(one, print)| finding(one, print, sources, documented))
+        .collect()
 }
 
 fn finding<'a>(
     diagnostic: &'a Diagnostic,
+    fingerprint: String,
     sources: &'a Sources,
     documented: &'a Documented<'_>,
 ) -> Finding<'a> {
@@ -189,6 +226,8 @@ fn finding<'a>(
     let said = |labels: &'a [Label]| labels.iter().map(|label| said(label, sources)).collect();
     Finding {
         rule: &diagnostic.code,
+        fingerprint,
+        reason: None,
         documentation: documented
             .get(diagnostic.code.as_str())
             .and_then(Option::as_deref),

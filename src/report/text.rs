@@ -2,19 +2,49 @@
 
 use std::fmt::Write;
 
-use locus_core::Severity;
+use locus_core::{Diagnostic, Severity};
 use locus_invariants::instance::MODEL;
 
 use super::Style;
-use super::frame;
+use super::frame::Frames;
 use super::printable::printable;
 use crate::session::{Batch, Skip};
+
+/// How many like findings in a row are shown before they are folded, and how many of them then are.
+const RUN: usize = 10;
+const SHOWN: usize = 3;
 
 /// Renders what came of a check.
 pub fn render(batch: &Batch, style: &Style) -> String {
     let mut out = String::new();
-    for diagnostic in batch.findings.iter().chain(&batch.unchecked) {
-        out.push_str(&frame::render(diagnostic, &batch.sources, style.colour));
+    let mut frames = Frames::new(&batch.sources, style);
+    let like = |a: &Diagnostic, b: &Diagnostic| {
+        let file = |finding: &Diagnostic| finding.primary().map(|span| span.file);
+        a.code == b.code && a.severity == b.severity && file(a) == file(b)
+    };
+    for run in batch.findings.chunk_by(like) {
+        let shown = if style.verbose || run.len() <= RUN {
+            run.len()
+        } else {
+            SHOWN
+        };
+        for finding in run.iter().take(shown) {
+            out.push_str(&frames.render(finding));
+        }
+        if let Some(next) = run.get(shown) {
+            let file = next.primary().map(|span| batch.sources.name(span.file));
+            let file = file.map(|file| format!(" in {}", printable(file)));
+            let _ = writeln!(
+                out,
+                "  ... and {} more of {}{}; `-v` shows them\n",
+                run.len() - shown,
+                next.code,
+                file.unwrap_or_default()
+            );
+        }
+    }
+    for finding in &batch.unchecked {
+        out.push_str(&frames.render(finding));
     }
     skipped(batch, style, &mut out);
     summary(batch, style, &mut out);
@@ -77,11 +107,12 @@ fn counted(why: Skip, n: usize) -> String {
     }
 }
 
-fn count(n: usize, what: &str) -> String {
+pub(super) fn count(n: usize, what: &str) -> String {
     format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
 
-fn summary(batch: &Batch, style: &Style, out: &mut String) {
+/// The last line.
+pub(super) fn summary(batch: &Batch, style: &Style, out: &mut String) {
     let totals = &batch.totals;
     let _ = write!(
         out,
@@ -99,6 +130,21 @@ fn summary(batch: &Batch, style: &Style, out: &mut String) {
     }
     if !batch.unchecked.is_empty() {
         let _ = write!(out, "; {} not checked", batch.unchecked.len());
+    }
+    if !batch.ignored.is_empty() {
+        let _ = write!(out, "; {} ignored", batch.ignored.len());
+    }
+    if batch.baselined > 0 {
+        let _ = write!(out, "; {} in the baseline", batch.baselined);
+    }
+    if let Some(compared) = &batch.compared {
+        let _ = write!(
+            out,
+            "; compared with {}: {} as before, {} gone",
+            printable(&compared.base),
+            compared.same,
+            compared.fixed.len()
+        );
     }
     if let Some(instances) = totals.instances {
         let verb = if instances == 1 {

@@ -4,11 +4,13 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use locus_core::{Diagnostic, FileId, Severity, Sources};
+use locus_core::{Diagnostic, FileId, Severity, Sources, Span};
 use locus_frontends::loader::normalize;
+use serde::Serialize;
 
 use super::check::{Given, Loading, Report};
 use super::discover::{Project, Skipped};
+use super::ignores;
 use super::{Cancel, Cancelled, Snapshot, on_all_cores};
 
 /// What was counted over all projects.
@@ -45,6 +47,38 @@ pub struct Batch {
     pub sources: Sources,
     /// What was counted.
     pub totals: Totals,
+    /// What is wrong and a comment in the files ignores, with the reason that it gives.
+    pub ignored: Vec<(Diagnostic, String)>,
+    /// How many findings a baseline has taken out.
+    pub baselined: usize,
+    /// What this was compared with, if it was; then the findings are only those that are new.
+    pub compared: Option<Compared>,
+    /// The reports that this was made from, each about its own sources.
+    pub reports: Vec<Arc<Report>>,
+}
+
+/// How findings differ from those of an earlier state.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Compared {
+    /// What the earlier state is called.
+    pub base: String,
+    /// How many findings are as before.
+    pub same: usize,
+    /// What is no longer there.
+    pub fixed: Vec<Fixed>,
+}
+
+/// A finding that is no longer there.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Fixed {
+    /// Its rule.
+    pub rule: String,
+    /// What it said.
+    pub message: String,
+    /// The file it was in.
+    pub file: Option<String>,
+    /// The line it was on.
+    pub line: Option<usize>,
 }
 
 /// A project, and how far it has come.
@@ -81,7 +115,7 @@ impl Snapshot {
             unchecked: discovery.unchecked,
             skipped: discovery.skipped,
             sources: discovery.sources,
-            totals: Totals::default(),
+            ..Batch::default()
         };
         batch.totals.files = discovery.broken_files;
         batch.totals.instances = given.as_instance.then_some(0);
@@ -116,25 +150,40 @@ impl Snapshot {
         let own: Vec<(&Project, Mutex<Option<Progress>>)> = own
             .map(|(project, progress)| (*project, Mutex::new(Some(progress))))
             .collect();
+        cancel.expect(own.len());
         let reports = on_all_cores(&own, |(project, progress)| {
-            let progress = progress
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .take();
-            match progress {
-                Some(Progress::Known(report)) => Ok(report),
-                Some(Progress::Loaded(loading)) => self.finish(project, *loading, given, cancel),
-                None => Err(Cancelled),
-            }
+            let report = self.last_step(project, progress, given, cancel);
+            cancel.step();
+            report
         });
         let reports: Vec<Arc<Report>> = reports.into_iter().collect::<Result<_, Cancelled>>()?;
         let sources = reports.iter().map(|report| report.sources.clone());
-        let files = batch.sources.merge(sources.collect());
-        for (report, files) in reports.iter().zip(files) {
-            batch.add(report, &files);
+        let ids = batch.sources.merge(sources.collect());
+        for (report, files) in reports.iter().zip(&ids) {
+            batch.add(report, files);
         }
+        batch.drop_used(&reports, &ids);
+        batch.reports = reports;
         batch.sort();
         Ok(batch)
+    }
+
+    fn last_step(
+        &self,
+        project: &Project,
+        progress: &Mutex<Option<Progress>>,
+        given: &Given,
+        cancel: &Cancel,
+    ) -> Result<Arc<Report>, Cancelled> {
+        let progress = progress
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        match progress {
+            Some(Progress::Known(report)) => Ok(report),
+            Some(Progress::Loaded(loading)) => self.finish(project, *loading, given, cancel),
+            None => Err(Cancelled),
+        }
     }
 }
 
@@ -148,6 +197,9 @@ impl Batch {
         };
         self.findings.extend(report.findings.iter().map(moved));
         self.unchecked.extend(report.unchecked.iter().map(moved));
+        let ignored = report.ignored.iter();
+        let ignored = ignored.map(|(finding, reason)| (moved(finding), reason.clone()));
+        self.ignored.extend(ignored);
         let totals = &mut self.totals;
         totals.files += 1;
         totals.checked += 1;
@@ -162,6 +214,21 @@ impl Batch {
         }
     }
 
+    /// A comment that one project needs is not unused because another, with the same file, does not need it.
+    fn drop_used(&mut self, reports: &[Arc<Report>], ids: &[Vec<FileId>]) {
+        let mut used: HashSet<Span> = HashSet::new();
+        for (report, ids) in reports.iter().zip(ids) {
+            for span in &report.used_ignores {
+                let file = ids.get(span.file.index()).copied();
+                used.extend(file.map(|file| Span { file, ..*span }));
+            }
+        }
+        self.findings.retain(|finding| {
+            let place = finding.primary();
+            !ignores::is_unused(finding) || place.is_none_or(|place| !used.contains(&place))
+        });
+    }
+
     /// Brings the findings into the order of files and text, each once: several projects may share a file.
     fn sort(&mut self) {
         let sources = &self.sources;
@@ -171,6 +238,7 @@ impl Batch {
             (place, finding.code.clone())
         });
         self.findings.dedup();
+        self.ignored.dedup();
     }
 
     /// How many findings have a severity.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use locus_core::facts::Facts;
-use locus_core::{Diagnostic, LocationGraph, Severity, Sources};
+use locus_core::{Diagnostic, LocationGraph, Severity, Sources, Span};
 use locus_frontends::language::{Inputs, Loaded, Request};
 use locus_invariants::instance::{self, Judgement};
 use locus_invariants::{Options, OwnRules, Stats, check_loaded};
@@ -15,6 +15,7 @@ use super::Snapshot;
 use super::cancel::{Cancel, Cancelled};
 use super::discover::Project;
 use super::files::{Trace, Traced};
+use super::ignores;
 use super::settings::Settings;
 
 /// What a project is checked with.
@@ -30,6 +31,8 @@ pub struct Given {
     pub now: Option<SystemTime>,
     /// Rules that are not checked, by identifier or name.
     pub ignore: Vec<String>,
+    /// The only rules of the project's own that are checked, by identifier; all when there are none.
+    pub only: Option<Vec<String>>,
     /// The settings to use; without them, those of the nearest `locus.toml`.
     pub settings: Option<String>,
     /// Whether the reference model judges the graph too.
@@ -65,6 +68,10 @@ pub struct Report {
     pub findings: Vec<Diagnostic>,
     /// What could not be checked, and why.
     pub unchecked: Vec<Diagnostic>,
+    /// What is wrong and a comment in the files ignores, with the reason that it gives.
+    pub ignored: Vec<(Diagnostic, String)>,
+    /// The places in comments that ignored something.
+    pub(super) used_ignores: Vec<Span>,
     /// The sources that these are about.
     pub sources: Sources,
     /// The paths of the files that the project consists of, the first being the one it was named by.
@@ -146,9 +153,17 @@ impl Snapshot {
             trace,
         } = loading;
         cancel.check()?;
+        let mut ignore: Vec<String> = given.ignore.iter().chain(&settings.off).cloned().collect();
+        ignore.extend(settings.off_in(&loaded.files));
+        if let Some(only) = &given.only {
+            let own = settings
+                .own_rules()
+                .filter(|id| !only.iter().any(|one| one == id));
+            ignore.extend(own.map(str::to_owned));
+        }
         let options = Options {
             all_inputs: given.all_inputs,
-            ignore: given.ignore.iter().chain(&settings.off).cloned().collect(),
+            ignore: ignore.clone(),
             severities: settings.severities.clone(),
             texts: Some(&sources),
             ..Options::default()
@@ -188,6 +203,8 @@ impl Snapshot {
         if given.as_instance {
             report.judge_as_instance();
         }
+        settings.by_path(&mut report.findings, &report.sources);
+        report.ignore(&settings, &ignore);
         report.sort();
         Ok((trace, report))
     }
@@ -241,6 +258,8 @@ impl Report {
             language,
             findings,
             unchecked,
+            ignored: Vec::new(),
+            used_ignores: Vec::new(),
             sources,
             files,
             watched: watched(trace),
@@ -263,6 +282,17 @@ impl Report {
             }
             Judgement::Unknown(reason) => self.unchecked.push(*reason),
         }
+    }
+
+    /// Takes out what comments ignore. Whether they are needed is not known where something was not checked.
+    fn ignore(&mut self, settings: &Settings, off: &[String]) {
+        let is_whole = self.unchecked.is_empty();
+        let is_checked = |id: &str| is_whole && !off.iter().any(|off| off == id);
+        let own = settings.own_rules();
+        let applied = ignores::apply(&mut self.findings, &self.sources, own, is_checked);
+        self.ignored = applied.ignored;
+        self.used_ignores = applied.used;
+        self.findings.extend(applied.wrong);
     }
 
     /// Brings the findings into the order of the text, each once.

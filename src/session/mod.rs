@@ -11,6 +11,7 @@ mod check;
 mod discover;
 mod files;
 mod here;
+mod ignores;
 mod memo;
 mod recognise;
 mod settings;
@@ -21,7 +22,7 @@ use std::sync::Arc;
 use locus_frontends::language::Registry;
 use rayon::prelude::*;
 
-pub use batch::{Batch, Totals};
+pub use batch::{Batch, Compared, Fixed, Totals};
 pub use cancel::{Cancel, Cancelled};
 pub use check::{Given, Report};
 pub use discover::{Discovery, Project, Skipped};

@@ -3,6 +3,7 @@
 //! ```toml
 //! [rules]
 //! HOT302 = "error" # or `warning`, `info`, `off`
+//! HOT020 = { severity = "off", paths = ["legacy/**"] }
 //!
 //! [heat]
 //! rules = ["rules/naming.als"] # relative to this file
@@ -12,9 +13,11 @@
 //! size = { type = "integer", required = true }
 //! ```
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use globset::{Glob, GlobSet, GlobSetBuilder};
+use locus_core::diagnostic::Verdict;
 use locus_core::value::{Field, Item, Value};
 use locus_core::{Diagnostic, FileId, Severity, Sources, Span, suggest};
 use locus_frontends::language::{Language, Registry, Section, settings};
@@ -31,6 +34,9 @@ use crate::catalogue;
 /// The name of the file, looked for beside a configuration and in every folder above.
 const NAME: &str = "locus.toml";
 
+/// How bad violations of a rule can be.
+const LEVELS: [&str; 4] = ["off", "info", "warning", "error"];
+
 /// The keys that every section of a language has.
 const COMMON: &[&str] = &["rules"];
 
@@ -41,6 +47,10 @@ pub(super) struct Settings {
     pub(super) off: Vec<String>,
     /// Rules whose violations are as bad as the project says.
     pub(super) severities: Vec<(String, Severity)>,
+    /// The same for some files only.
+    by_path: Vec<PathLevel>,
+    /// The folder that patterns of paths are relative to.
+    folder: PathBuf,
     /// What the project says about each language.
     sections: Vec<(&'static str, Section)>,
     /// The project's own rules, by language.
@@ -50,7 +60,63 @@ pub(super) struct Settings {
     sources: Sources,
 }
 
+/// How bad violations of a rule are in some files.
+#[derive(Clone, Debug)]
+struct PathLevel {
+    id: String,
+    paths: GlobSet,
+    /// None when they are not reported.
+    severity: Option<Severity>,
+}
+
+impl PathLevel {
+    fn is_about(&self, folder: &Path, file: &str) -> bool {
+        let absolute = std::path::absolute(file);
+        let absolute = absolute.unwrap_or_else(|_| PathBuf::from(file));
+        let inside = absolute.strip_prefix(folder).unwrap_or(&absolute);
+        self.paths.is_match(inside)
+    }
+}
+
 impl Settings {
+    /// The rules that are off in all of some files, and need not be checked.
+    pub(super) fn off_in(&self, files: &[String]) -> Vec<String> {
+        let off = self.by_path.iter().filter(|level| level.severity.is_none());
+        let off = off.filter(|level| {
+            let mut files = files.iter();
+            files.len() > 0 && files.all(|file| level.is_about(&self.folder, file))
+        });
+        off.map(|level| level.id.clone()).collect()
+    }
+
+    /// Makes findings as bad as the settings say for the files that they are in.
+    pub(super) fn by_path(&self, findings: &mut Vec<Diagnostic>, sources: &Sources) {
+        if self.by_path.is_empty() {
+            return;
+        }
+        findings.retain_mut(|finding| {
+            let Some(span) = finding.primary() else {
+                return true;
+            };
+            let file = sources.name(span.file);
+            let mut levels = self.by_path.iter().rev();
+            let level =
+                levels.find(|level| level.id == finding.code && level.is_about(&self.folder, file));
+            match level.map(|level| level.severity) {
+                None => true,
+                Some(None) => false,
+                Some(Some(severity)) => {
+                    // What is wrong for some inputs only stays a warning.
+                    finding.severity = match finding.verdict {
+                        Verdict::Violated => severity,
+                        _ => severity.min(finding.severity),
+                    };
+                    true
+                }
+            }
+        });
+    }
+
     /// What the project says about a language.
     pub(super) fn section(&self, language: &dyn Language) -> Section {
         let mut sections = self.sections.iter();
@@ -156,6 +222,8 @@ fn read(registry: &Registry, files: &dyn Loader, path: &str) -> Settings {
     }
     let text = settings.sources.shared_text(file);
     let folder = path.parent().filter(|folder| *folder != Path::new(""));
+    let absolute = std::path::absolute(folder.unwrap_or(Path::new(".")));
+    settings.folder = absolute.unwrap_or_default();
     let mut reader = Reader {
         registry,
         files,
@@ -325,23 +393,126 @@ impl Reader<'_> {
                     continue;
                 }
             };
-            let words = ["off", "info", "warning", "error"];
-            let severity = match item.value.as_str() {
-                Some("off") => {
-                    self.settings.off.push(id);
-                    continue;
+            match &item.value {
+                Value::Map(fields) => self.level(&id, fields, item.span),
+                Value::List(items) => {
+                    for one in items {
+                        match &one.value {
+                            Value::Map(fields) => self.level(&id, fields, one.span),
+                            other => {
+                                let message = format!("`{other}` is not a table with `severity`");
+                                self.error(one.span, message, None);
+                            }
+                        }
+                    }
                 }
-                Some("info") => Severity::Info,
-                Some("warning") => Severity::Warning,
-                Some("error") => Severity::Error,
+                _ => match self.severity(item) {
+                    Some(Some(severity)) => self.settings.severities.push((id, severity)),
+                    Some(None) => self.settings.off.push(id),
+                    None => {}
+                },
+            }
+        }
+    }
+
+    /// How bad something is; `off` is none within.
+    fn severity(&mut self, item: &Item) -> Option<Option<Severity>> {
+        match item.value.as_str() {
+            Some("off") => Some(None),
+            Some("info") => Some(Some(Severity::Info)),
+            Some("warning") => Some(Some(Severity::Warning)),
+            Some("error") => Some(Some(Severity::Error)),
+            other => {
+                let help = other.and_then(|word| suggest::did_you_mean(word, LEVELS));
+                let message = format!("`{}` is not one of {}", item.value, LEVELS.join(", "));
+                self.error(item.span, message, help);
+                None
+            }
+        }
+    }
+
+    /// A table about one rule: how bad it is, and where.
+    fn level(&mut self, id: &str, fields: &[Field], span: Span) {
+        let (mut severity, mut paths) = (None, None);
+        let mut wrong = false;
+        for field in fields {
+            match &*field.name {
+                "severity" => {
+                    severity = self.severity(&field.item);
+                    wrong |= severity.is_none();
+                }
+                "paths" => {
+                    paths = self.patterns(&field.item);
+                    wrong |= paths.is_none();
+                }
                 other => {
-                    let help = other.and_then(|word| suggest::did_you_mean(word, words));
-                    let message = format!("`{}` is not one of {}", item.value, words.join(", "));
-                    self.error(item.span, message, help);
-                    continue;
+                    let help = suggest::did_you_mean(other, ["severity", "paths"]);
+                    let message = format!("`{other}` is not a setting of a rule");
+                    self.error(field.key, message, help);
+                    wrong = true;
                 }
-            };
-            self.settings.severities.push((id, severity));
+            }
+        }
+        match (severity, paths) {
+            _ if wrong => {}
+            (None, _) => {
+                let message = format!("`severity` of `{id}` is missing");
+                let help = format!("it is one of {}", LEVELS.join(", "));
+                self.error(span, message, Some(help));
+            }
+            (Some(severity), Some(paths)) => self.settings.by_path.push(PathLevel {
+                id: id.to_owned(),
+                paths,
+                severity,
+            }),
+            (Some(Some(severity)), None) => {
+                self.settings.severities.push((id.to_owned(), severity));
+            }
+            (Some(None), None) => self.settings.off.push(id.to_owned()),
+        }
+    }
+
+    /// Patterns of paths, relative to the settings.
+    fn patterns(&mut self, item: &Item) -> Option<GlobSet> {
+        let Value::List(items) = &item.value else {
+            let message = "`paths` takes a list of patterns".to_owned();
+            self.error(
+                item.span,
+                message,
+                Some("as in `[\"legacy/**\"]`".to_owned()),
+            );
+            return None;
+        };
+        let mut set = GlobSetBuilder::new();
+        let mut wrong = false;
+        for one in items {
+            let pattern = one.value.as_str().map(Glob::new);
+            match pattern {
+                Some(Ok(glob)) => {
+                    set.add(glob);
+                }
+                Some(Err(error)) => {
+                    let message = format!("`{}` is not a pattern: {}", one.value, error.kind());
+                    self.error(one.span, message, None);
+                    wrong = true;
+                }
+                None => {
+                    let message = "`paths` takes a list of patterns".to_owned();
+                    self.error(one.span, message, None);
+                    wrong = true;
+                }
+            }
+        }
+        if wrong {
+            return None;
+        }
+        match set.build() {
+            Ok(set) => Some(set),
+            Err(error) => {
+                let message = format!("the patterns are too large: {}", error.kind());
+                self.error(item.span, message, None);
+                None
+            }
         }
     }
 }

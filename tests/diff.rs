@@ -1,0 +1,174 @@
+//! `--diff` on a scripted history.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking"
+)]
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+const SHARED: &str = include_str!("../examples/heat/servers-share-port.yaml");
+
+struct Repository(TempDir);
+
+impl Repository {
+    fn new() -> Self {
+        let repository = Repository(TempDir::new().unwrap());
+        repository.git(&["init", "-q", "-b", "main"]);
+        repository
+    }
+
+    fn git(&self, args: &[&str]) {
+        let done = Command::new("git")
+            .args(["-c", "user.name=t", "-c", "user.email=t@example.org"])
+            .args(args)
+            .current_dir(self.0.path())
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .output()
+            .expect("git is there");
+        assert!(
+            done.status.success(),
+            "{}",
+            String::from_utf8_lossy(&done.stderr)
+        );
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        let path = self.0.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn commit(&self) {
+        self.git(&["add", "-A"]);
+        self.git(&["commit", "-q", "-m", "a change"]);
+    }
+
+    fn locus(&self, folder: &str, args: &[&str]) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_locus"))
+            .args(args)
+            .current_dir(self.0.path().join(folder))
+            .output()
+            .expect("the binary starts")
+    }
+
+    /// What is new, with the file it is in; what is as before, and what is gone.
+    fn new_since(&self, folder: &str, base: &str, paths: &[&str]) -> (Vec<String>, u64, usize) {
+        let args = [&["check", "--format", "json", "--diff", base], paths].concat();
+        let output = self.locus(folder, &args);
+        let report: Value = serde_json::from_slice(&output.stdout)
+            .unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)));
+        let findings = report["findings"].as_array().unwrap().iter();
+        let shown = |one: &Value| {
+            format!(
+                "{} {}",
+                one["rule"].as_str().unwrap(),
+                one["file"].as_str().unwrap()
+            )
+        };
+        let same = report["compared"]["same"].as_u64().unwrap();
+        let fixed = report["compared"]["fixed"].as_array().unwrap().len();
+        (findings.map(shown).collect(), same, fixed)
+    }
+}
+
+#[test]
+fn only_what_a_change_brings_is_reported() {
+    let repository = Repository::new();
+    repository.write("old.yaml", SHARED);
+    repository.write("sub/gone.yaml", SHARED);
+    repository.commit();
+    repository.git(&["checkout", "-q", "-b", "work"]);
+    // Lines move, a file is renamed, another mended, a third is new.
+    repository.write("old.yaml", &format!("# moved\n{SHARED}"));
+    fs::remove_file(repository.0.path().join("sub/gone.yaml")).unwrap();
+    repository.write("sub/renamed.yaml", SHARED);
+    repository.git(&["add", "-A"]);
+    assert_eq!(repository.new_since(".", "main", &["."]), (vec![], 2, 0));
+    assert_eq!(repository.new_since("sub", "main", &["."]), (vec![], 1, 0));
+    repository.write("new/new.yaml", &SHARED.replace("vm", "machine"));
+    let (found, ..) = repository.new_since(".", "main", &["."]);
+    assert_eq!(found, ["HOT221 new/new.yaml"]);
+    let (found, ..) = repository.new_since("new", "main", &["new.yaml"]);
+    assert_eq!(
+        found,
+        ["HOT221 new.yaml"],
+        "a folder that the base does not have"
+    );
+    repository.commit();
+    // What others do on the base afterwards is not of this change.
+    repository.git(&["checkout", "-q", "main"]);
+    fs::remove_file(repository.0.path().join("old.yaml")).unwrap();
+    repository.commit();
+    repository.git(&["checkout", "-q", "work"]);
+    let (found, ..) = repository.new_since(".", "main", &["."]);
+    assert_eq!(found, ["HOT221 new/new.yaml"]);
+    fs::write(
+        repository.0.path().join("new/new.yaml"),
+        "heat_template_version: 2021-04-16\n",
+    )
+    .unwrap();
+    repository.write("old.yaml", "heat_template_version: 2021-04-16\n");
+    let (found, _, fixed) = repository.new_since(".", "main", &["old.yaml"]);
+    assert!(
+        !found.iter().any(|one| one.starts_with("HOT221")),
+        "{found:?}"
+    );
+    assert_eq!(fixed, 1);
+    let absolute = repository.0.path().join("sub/renamed.yaml");
+    let (found, same, _) = repository.new_since(".", "work", &[absolute.to_str().unwrap()]);
+    assert_eq!((found, same), (vec![], 1), "an absolute path");
+}
+
+#[test]
+fn a_change_of_one_file_that_breaks_another_is_found() {
+    let repository = Repository::new();
+    let nested = |name: &str| {
+        format!("heat_template_version: 2021-04-16\nparameters:\n  {name}: {{ type: string }}\n")
+    };
+    let top = "heat_template_version: 2021-04-16\nresources:\n  a:\n    type: nested.yaml\n    properties: { size: small }\n";
+    repository.write("top.yaml", top);
+    repository.write("nested.yaml", &nested("size"));
+    repository.commit();
+    let before = repository.locus(".", &["check", "--format", "json", "top.yaml"]);
+    let before: Value = serde_json::from_slice(&before.stdout).unwrap();
+    repository.write("nested.yaml", &nested("length"));
+    let (found, ..) = repository.new_since(".", "HEAD", &["top.yaml"]);
+    assert!(
+        found.iter().any(|one| one.ends_with(" top.yaml")),
+        "{found:?}, before {before}"
+    );
+}
+
+#[test]
+fn a_base_that_is_none_is_refused() {
+    let repository = Repository::new();
+    repository.write("a.yaml", SHARED);
+    repository.commit();
+    for base in ["nowhere", "--output=x", ""] {
+        let output = repository.locus(".", &["check", &format!("--diff={base}"), "a.yaml"]);
+        assert_eq!(output.status.code(), Some(3), "{base}");
+        assert!(String::from_utf8_lossy(&output.stderr).contains("is not a commit"));
+    }
+    let elsewhere = TempDir::new().unwrap();
+    fs::write(elsewhere.path().join("a.yaml"), SHARED).unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_locus"))
+        .args(["check", "--diff", "main", "a.yaml"])
+        .current_dir(Path::new(elsewhere.path()))
+        .env("GIT_CEILING_DIRECTORIES", "/")
+        .output()
+        .unwrap();
+    assert_eq!(
+        output.status.code(),
+        Some(2),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    assert!(repository.0.path().join(".git/index").exists());
+}
