@@ -84,6 +84,7 @@ pub(super) fn reason(why: Skip) -> String {
         Skip::Empty => "empty".to_owned(),
         Skip::Part(kind) => format!("{kind}, checked where it is used"),
         Skip::Template => "Jinja template, to be rendered first".to_owned(),
+        Skip::Source(kind) => format!("{kind}, to be rendered first"),
         Skip::Unsupported(kind) => format!("{kind}, cannot be checked yet"),
         Skip::Unreadable => "cannot be read".to_owned(),
     }
@@ -102,6 +103,7 @@ fn counted(why: Skip, n: usize) -> String {
         Skip::Empty => format!("{n} empty"),
         Skip::Part(kind) => format!("{} (checked where {they} used)", count(n, kind.name)),
         Skip::Template => format!("{} (render {them} first)", count(n, "Jinja template")),
+        Skip::Source(kind) => format!("{} (render {them} first)", count(n, kind.name)),
         Skip::Unsupported(kind) => format!("{} (cannot be checked yet)", count(n, kind.name)),
         Skip::Unreadable => format!("{n} cannot be read"),
     }

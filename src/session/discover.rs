@@ -9,7 +9,7 @@ use locus_frontends::language::{Found, Language, Recognised, Registry};
 use locus_frontends::loader::normalize;
 
 use super::files::Files;
-use super::recognise::{Recognition, Skip, recognise};
+use super::recognise::{Recognition, Skip, recognise, recognise_inside};
 
 /// Files that are loaded and checked together.
 #[derive(Clone, Debug)]
@@ -68,7 +68,13 @@ pub struct Discovery {
 pub(super) fn discover(registry: &Registry, files: &Files, paths: &[PathBuf]) -> Discovery {
     let mut discovery = Discovery::default();
     let candidates = walk(registry, files, paths, &mut discovery);
-    let read = super::on_all_cores(&candidates, |(path, _)| recognise(registry, files, path));
+    let read = super::on_all_cores(&candidates, |(path, named)| {
+        if path == named {
+            recognise(registry, files, path)
+        } else {
+            recognise_inside(registry, files, path)
+        }
+    });
     let mut found: Vec<(&str, &str, Recognised)> = Vec::new();
     let (sources, read): (Vec<Sources>, Vec<Recognition>) = read.into_iter().unzip();
     let said = |recognition: &Recognition| !matches!(recognition, Recognition::Configuration(_));

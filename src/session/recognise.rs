@@ -18,6 +18,8 @@ pub enum Skip {
     Part(&'static Kind),
     /// It is a template for Jinja: what is made of it can be checked.
     Template,
+    /// Another program makes configurations of it.
+    Source(&'static Kind),
     /// It is a configuration of a language that cannot be checked yet.
     Unsupported(&'static Kind),
     /// It cannot be read.
@@ -27,7 +29,10 @@ pub enum Skip {
 impl Skip {
     /// Whether a folder with such a file is checked as a whole all the same.
     pub fn is_harmless(self) -> bool {
-        !matches!(self, Skip::Unsupported(_) | Skip::Unreadable)
+        !matches!(
+            self,
+            Skip::Source(_) | Skip::Unsupported(_) | Skip::Unreadable
+        )
     }
 }
 
@@ -49,6 +54,18 @@ pub(super) fn recognise(registry: &Registry, files: &Files, name: &str) -> (Sour
     (sources, recognition)
 }
 
+/// As [`recognise`], for a file that was met in a folder: what lies around it may tell what it is.
+pub(super) fn recognise_inside(
+    registry: &Registry,
+    files: &Files,
+    name: &str,
+) -> (Sources, Recognition) {
+    match registry.by_place(name, files) {
+        Some(recognised) => (Sources::new(), of_kind(registry, name, recognised, None)),
+        None => recognise(registry, files, name),
+    }
+}
+
 fn of_file(registry: &Registry, files: &Files, name: &str, sources: &mut Sources) -> Recognition {
     let bytes = match files.load(name) {
         Ok(bytes) => bytes,
@@ -65,6 +82,11 @@ fn of_file(registry: &Registry, files: &Files, name: &str, sources: &mut Sources
             return Recognition::Broken(vec![refused.diagnostic(file)]);
         }
     };
+    if registry.is_candidate(name) && !registry.may_be(name, &text) {
+        let message = format!("nothing in `{name}` tells what it is");
+        let diagnostic = Diagnostic::warning("kind", message);
+        return Recognition::Skipped(Skip::Unknown, Box::new(diagnostic));
+    }
     let has_markup = is_template_name(name) || has_statements(&text);
     if !has_markup {
         let told = registry.by_name(name);
@@ -120,6 +142,13 @@ fn of_kind(
                 Skip::Part(kind),
                 diagnostic.help(help.replace("{name}", name)),
             )
+        }
+        KindRole::Source { help } => {
+            let message = format!("`{name}` is a {kind} and was not checked");
+            let folder = locus_frontends::loader::directory(name);
+            let help = help.replace("{folder}", folder);
+            let diagnostic = Diagnostic::warning("kind", message).help(help);
+            (Skip::Source(kind), diagnostic)
         }
         KindRole::Unsupported => {
             let known = registry.configurations().map(|kind| format!("{kind}s"));

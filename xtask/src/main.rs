@@ -37,13 +37,16 @@ enum Command {
     },
     /// Compile the schema of Compose files in `frontends/data/`
     ComposeSchema,
+    /// Compile the schema of the kinds of Kubernetes in `frontends/data/`
+    KubernetesSchema,
 }
 
 fn main() -> ExitCode {
     let result = match Arguments::parse().command {
         Command::Rules => pages::write().and_then(|()| snapshots::write()),
         Command::Try { library, files } => try_rules::run(&library, &files),
-        Command::ComposeSchema => schema::write(),
+        Command::ComposeSchema => schema::compose(),
+        Command::KubernetesSchema => schema::kubernetes(),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,15 +1,33 @@
-//! The compiled schema of Compose files.
+//! The compiled schemas of languages.
 
 use std::{fs, io};
 
-use locus_frontends::compose::schema;
+use locus_frontends::{compose, kubernetes};
 
 use crate::{about, root};
 
-/// Compiles the schema and stores it.
-pub(crate) fn write() -> io::Result<()> {
-    let path = root().join("frontends/data/compose-spec.postcard");
-    let bytes = schema::to_store()
+/// Compiles the schema of Compose files and stores it.
+pub(crate) fn compose() -> io::Result<()> {
+    let bytes = compose::schema::to_store()
         .ok_or_else(|| io::Error::other("`frontends/data/compose-spec.json` is not a schema"))?;
+    store("compose-spec.postcard", &bytes)
+}
+
+/// Compiles the schema of the kinds of Kubernetes and stores it.
+pub(crate) fn kubernetes() -> io::Result<()> {
+    let read = |name: &str| -> io::Result<&'static str> {
+        let path = root().join("frontends/data").join(name);
+        Ok(fs::read_to_string(&path).map_err(about(&path))?.leak())
+    };
+    let types = read("kubernetes-types.json")?;
+    let enums = read("kubernetes-enums.json")?;
+    let schema = kubernetes::schema::compile(types, enums).map_err(io::Error::other)?;
+    let bytes = kubernetes::schema::to_store(&schema)
+        .ok_or_else(|| io::Error::other("the schema cannot be stored"))?;
+    store("kubernetes.postcard", &bytes)
+}
+
+fn store(name: &str, bytes: &[u8]) -> io::Result<()> {
+    let path = root().join("frontends/data").join(name);
     fs::write(&path, bytes).map_err(about(&path))
 }

@@ -26,6 +26,11 @@ pub enum KindRole {
         /// How to have it checked; `{name}` stands for the file.
         help: &'static str,
     },
+    /// Another program makes configurations of it, which can be checked.
+    Source {
+        /// How to have them checked; `{folder}` stands for the folder of the file.
+        help: &'static str,
+    },
     /// It is recognised, but cannot be checked yet.
     Unsupported,
 }

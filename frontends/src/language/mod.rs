@@ -65,6 +65,18 @@ pub trait Language: Sync {
         None
     }
 
+    /// Whether a file with an extension of this language may be one of its own, so that it is worth being parsed.
+    fn may_be(&self, path: &str, text: &str) -> bool {
+        let _ = (path, text);
+        true
+    }
+
+    /// The kind of a file in a folder that is told by what lies beside or above it.
+    fn by_place(&self, path: &str, loader: &dyn Loader) -> Option<&'static Kind> {
+        let _ = (path, loader);
+        None
+    }
+
     /// The kind of a file whose first line tells it: a line that is neither empty nor a comment, without the
     /// space at its end.
     fn by_first_line(&self, line: &str) -> Option<&'static Kind> {

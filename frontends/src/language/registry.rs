@@ -1,6 +1,7 @@
 //! The languages that are known, and which of them a file is in.
 
 use super::{Confidence, Input, InputKind, Kind, Language};
+use crate::loader::Loader;
 use crate::yaml::Document;
 
 /// Languages, in the order they are asked; further ones can be added at run time.
@@ -72,6 +73,23 @@ impl Registry {
         };
         self.languages()
             .any(|language| language.extensions().contains(&extension))
+    }
+
+    /// Whether a file of this name and content is worth being parsed.
+    pub fn may_be(&self, path: &str, text: &str) -> bool {
+        let extension = path.rsplit_once('.').map_or("", |(_, extension)| extension);
+        let mut languages = self.languages();
+        languages.any(|language| {
+            language.extensions().contains(&extension) && language.may_be(path, text)
+        })
+    }
+
+    /// What the place of a file tells of it.
+    pub fn by_place(&self, path: &str, loader: &dyn Loader) -> Option<Recognised> {
+        self.languages().find_map(|language| {
+            let kind = language.by_place(path, loader)?;
+            Some(Recognised { language, kind })
+        })
     }
 
     /// What the name of a file tells of it.

@@ -1,0 +1,293 @@
+//! Pods and containers.
+
+use super::Here;
+use crate::kubernetes::access::Access as _;
+use crate::kubernetes::metadata;
+use crate::kubernetes::text;
+
+/// The fields of a probe or hook that say what is done.
+const HANDLERS: &[&str] = &["exec", "httpGet", "tcpSocket", "grpc", "sleep"];
+
+pub(super) fn check(name: &str, here: &mut Here<'_, '_, '_>) {
+    match name {
+        "PodSpec" => pod(here),
+        "Container" | "EphemeralContainer" => container(name, here),
+        "ContainerPort" => container_port(here),
+        "EnvVar" => variable(here),
+        "EnvVarSource" => here.exactly_one(&[
+            "fieldRef",
+            "resourceFieldRef",
+            "configMapKeyRef",
+            "secretKeyRef",
+            "fileKeyRef",
+        ]),
+        "EnvFromSource" => here.exactly_one(&["configMapRef", "secretRef"]),
+        "Probe" => {
+            here.exactly_one(HANDLERS);
+            here.not_negative(&[
+                "initialDelaySeconds",
+                "timeoutSeconds",
+                "periodSeconds",
+                "successThreshold",
+                "failureThreshold",
+            ]);
+            here.range("terminationGracePeriodSeconds", 1, i64::MAX);
+        }
+        "LifecycleHandler" => here.exactly_one(HANDLERS),
+        "ExecAction" => {
+            here.not_empty("command");
+        }
+        "HTTPGetAction" | "TCPSocketAction" => here.port_or_name("port"),
+        "GRPCAction" => here.range("port", 1, 65535),
+        "SecurityContext" | "PodSecurityContext" => security(here),
+        "SeccompProfile" | "AppArmorProfile" => profile(here),
+        "Toleration" => toleration(here),
+        "TopologySpreadConstraint" => spread(here),
+        "PodAffinityTerm" => {
+            here.not_empty("topologyKey");
+        }
+        "WeightedPodAffinityTerm" | "PreferredSchedulingTerm" => here.range("weight", 1, 100),
+        "NodeSelectorRequirement" => super::selector::node_requirement(here),
+        "ObjectFieldSelector" => field_path(here),
+        "PodDNSConfig" => dns(here),
+        "Sysctl" => here.syntax(
+            "name",
+            is_sysctl,
+            "the name of a sysctl",
+            "write it as in `net.ipv4.tcp_syncookies`",
+        ),
+        _ => {}
+    }
+}
+
+fn pod(here: &mut Here<'_, '_, '_>) {
+    if here.node.some("containers").is_some() {
+        here.not_empty("containers");
+    }
+    here.range("activeDeadlineSeconds", 1, i64::from(i32::MAX));
+    here.not_negative(&["terminationGracePeriodSeconds"]);
+    for key in ["hostname", "subdomain"] {
+        here.dns_label(key);
+    }
+    for key in [
+        "serviceAccountName",
+        "nodeName",
+        "priorityClassName",
+        "runtimeClassName",
+    ] {
+        here.dns_subdomain(key);
+    }
+    metadata::labels(&here.node.labels("nodeSelector"), here.diagnostics);
+    if here.node.str_of("dnsPolicy") == Some("None")
+        && here.node.at(&["dnsConfig", "nameservers"]).is_none()
+    {
+        let message = "`dnsPolicy: None` needs `dnsConfig.nameservers`".to_owned();
+        let span = here.node.span_of("dnsPolicy");
+        here.fields(message, span, "add name servers, or choose another policy");
+    }
+}
+
+fn container(name: &str, here: &mut Here<'_, '_, '_>) {
+    here.dns_label("name");
+    if here.node.some("image").is_some() || name == "Container" {
+        here.not_empty("image");
+    }
+}
+
+fn container_port(here: &mut Here<'_, '_, '_>) {
+    here.syntax(
+        "name",
+        text::is_port_name,
+        "the name of a port",
+        super::PORT_NAME,
+    );
+    here.range("containerPort", 1, 65535);
+    // A host port of 0 is none.
+    here.range("hostPort", 0, 65535);
+}
+
+fn variable(here: &mut Here<'_, '_, '_>) {
+    let (accepts, help): (fn(&str) -> bool, &str) = match here.release {
+        32.. => (
+            text::is_variable_name,
+            "use printable characters without `=`",
+        ),
+        _ => (
+            text::is_old_variable_name,
+            "use letters, digits, `-`, `_` and `.`, not starting with a digit",
+        ),
+    };
+    here.syntax("name", accepts, "the name of a variable", help);
+    let value = here
+        .node
+        .str_of("value")
+        .is_some_and(|value| !value.is_empty());
+    if value && here.node.some("valueFrom").is_some() {
+        here.at_most_one(&["value", "valueFrom"]);
+    }
+}
+
+fn security(here: &mut Here<'_, '_, '_>) {
+    for key in ["runAsUser", "runAsGroup", "fsGroup"] {
+        here.range(key, 0, i64::from(i32::MAX));
+    }
+    let on = |key: &str| here.node.bool_of(key);
+    if on("allowPrivilegeEscalation") == Some(false) {
+        let span = here.node.span_of("allowPrivilegeEscalation");
+        let added = here.node.at(&["capabilities"]);
+        let admin = added.is_some_and(|capabilities| {
+            let texts = capabilities.texts("add");
+            texts
+                .iter()
+                .any(|text| matches!(&*text.text, "CAP_SYS_ADMIN"))
+        });
+        if on("privileged") == Some(true) {
+            let message = "a privileged container cannot have `allowPrivilegeEscalation: false`";
+            here.fields(message.to_owned(), span, "remove one of the two");
+        } else if admin {
+            let message =
+                "a container with `CAP_SYS_ADMIN` cannot have `allowPrivilegeEscalation: false`";
+            here.fields(message.to_owned(), span, "remove one of the two");
+        }
+    }
+}
+
+fn profile(here: &mut Here<'_, '_, '_>) {
+    let local = here.node.str_of("type") == Some("Localhost");
+    let given = here.node.some("localhostProfile").is_some();
+    if local != given {
+        let message = if given {
+            "`localhostProfile` is only allowed with `type: Localhost`"
+        } else {
+            "`type: Localhost` needs `localhostProfile`"
+        };
+        let span = here.key_span(if given { "localhostProfile" } else { "type" });
+        here.fields(
+            message.to_owned(),
+            span,
+            "name the profile with `type: Localhost`, and only then",
+        );
+    }
+}
+
+fn toleration(here: &mut Here<'_, '_, '_>) {
+    here.syntax(
+        "key",
+        text::is_qualified_name,
+        "the key of a taint",
+        "write it as in `example.com/gpu`",
+    );
+    let operator = here.node.str_of("operator").unwrap_or("Equal");
+    let key = here.node.str_of("key").unwrap_or("");
+    if key.is_empty() && operator != "Exists" {
+        let message = "a toleration without `key` needs `operator: Exists`".to_owned();
+        let at = here.at;
+        here.fields(
+            message,
+            at,
+            "add the `key` of the taint, or `operator: Exists`",
+        );
+    }
+    if operator == "Exists"
+        && here
+            .node
+            .str_of("value")
+            .is_some_and(|value| !value.is_empty())
+    {
+        let message = "a toleration with `operator: Exists` has no `value`".to_owned();
+        let span = here.key_span("value");
+        here.fields(message, span, "remove `value`, or use `operator: Equal`");
+    }
+    let effect = here.node.str_of("effect").unwrap_or("");
+    if here.node.some("tolerationSeconds").is_some() && effect != "NoExecute" {
+        let message = "`tolerationSeconds` needs `effect: NoExecute`".to_owned();
+        let span = here.key_span("tolerationSeconds");
+        here.fields(message, span, "nothing else is evicted after a time");
+    }
+}
+
+fn spread(here: &mut Here<'_, '_, '_>) {
+    here.range("maxSkew", 1, i64::MAX);
+    here.range("minDomains", 1, i64::MAX);
+    here.not_empty("topologyKey");
+    let soft = here.node.str_of("whenUnsatisfiable") == Some("ScheduleAnyway");
+    if soft && here.node.some("minDomains").is_some() {
+        let message = "`minDomains` needs `whenUnsatisfiable: DoNotSchedule`".to_owned();
+        let span = here.key_span("minDomains");
+        here.fields(
+            message,
+            span,
+            "remove `minDomains`, or make the constraint hard",
+        );
+    }
+}
+
+/// Fields of a pod that containers can be given.
+fn field_path(here: &mut Here<'_, '_, '_>) {
+    const FIELDS: &[&str] = &[
+        "metadata.name",
+        "metadata.namespace",
+        "metadata.uid",
+        "metadata.labels",
+        "metadata.annotations",
+        "spec.nodeName",
+        "spec.serviceAccountName",
+        "status.hostIP",
+        "status.hostIPs",
+        "status.podIP",
+        "status.podIPs",
+    ];
+    let Some(path) = here.node.text_of("fieldPath") else {
+        return;
+    };
+    let keyed = ["metadata.labels['", "metadata.annotations['"]
+        .iter()
+        .any(|prefix| path.text.starts_with(prefix) && path.text.ends_with("']"));
+    if !keyed && !FIELDS.contains(&&*path.text) {
+        let message = format!(
+            "`{}` is not a field that containers can be given",
+            path.text
+        );
+        let help = locus_core::suggest::did_you_mean(&path.text, FIELDS.iter().copied());
+        let help = help.unwrap_or_else(|| format!("use one of {}", super::list(FIELDS)));
+        here.value(message, path.span, help);
+    }
+}
+
+fn dns(here: &mut Here<'_, '_, '_>) {
+    let servers = here.node.texts("nameservers");
+    if servers.len() > 3 {
+        let message = format!(
+            "{} name servers are given; at most 3 are allowed",
+            servers.len()
+        );
+        let span = here.key_span("nameservers");
+        here.value(message, span, "remove some");
+    }
+    for server in servers {
+        if locus_core::values::Address::parse(&server.text).is_none() {
+            let message = format!("`{}` is not an address", server.text);
+            here.value(message, server.span, "name servers are given by address");
+        }
+    }
+    if here.node.items("searches").len() > 32 {
+        let message = "more than 32 search domains are given".to_owned();
+        let span = here.key_span("searches");
+        here.value(message, span, "remove some");
+    }
+}
+
+fn is_sysctl(text: &str) -> bool {
+    text.len() <= 253
+        && !text.is_empty()
+        && text.split(['.', '/']).all(|part| {
+            let edge =
+                |b: Option<&u8>| b.is_some_and(|b| b.is_ascii_lowercase() || b.is_ascii_digit());
+            let bytes = part.as_bytes();
+            edge(bytes.first())
+                && edge(bytes.last())
+                && bytes.iter().all(|b| {
+                    b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'-' | b'_')
+                })
+        })
+}

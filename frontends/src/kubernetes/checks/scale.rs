@@ -1,0 +1,99 @@
+//! Disruption budgets and autoscalers.
+
+use super::Here;
+use super::workload::count_or_percent;
+use crate::kubernetes::access::Access as _;
+
+/// The kinds of metrics and the fields that describe them.
+const METRICS: &[(&str, &str)] = &[
+    ("Resource", "resource"),
+    ("Pods", "pods"),
+    ("Object", "object"),
+    ("External", "external"),
+    ("ContainerResource", "containerResource"),
+];
+
+pub(super) fn check(name: &str, here: &mut Here<'_, '_, '_>) {
+    match name {
+        "PodDisruptionBudgetSpec" => {
+            here.at_most_one(&["minAvailable", "maxUnavailable"]);
+            count_or_percent(here, "minAvailable");
+            count_or_percent(here, "maxUnavailable");
+        }
+        "HorizontalPodAutoscalerSpec" => {
+            here.range("maxReplicas", 1, i64::MAX);
+            here.range("minReplicas", 1, i64::MAX);
+            let least = here.node.int_of("minReplicas").unwrap_or(1);
+            if let Some(most) = here
+                .node
+                .int_of("maxReplicas")
+                .filter(|most| *most < least && *most > 0)
+            {
+                let message =
+                    format!("`maxReplicas` is {most}, below `minReplicas`, which is {least}");
+                let span = here.node.span_of("maxReplicas");
+                here.value(message, span, "raise `maxReplicas`, or lower `minReplicas`");
+            }
+            here.range("targetCPUUtilizationPercentage", 1, i64::MAX);
+        }
+        "MetricSpec" => metric(here),
+        "MetricTarget" => {
+            let field = match here.node.str_of("type") {
+                Some("Utilization") => "averageUtilization",
+                Some("Value") => "value",
+                Some("AverageValue") => "averageValue",
+                Some(other) => {
+                    let message = format!("`{other}` is not a type of target");
+                    let span = here.node.span_of("type");
+                    here.value(
+                        message,
+                        span,
+                        "use `Utilization`, `Value` or `AverageValue`",
+                    );
+                    return;
+                }
+                None => return,
+            };
+            if here
+                .given(&["averageUtilization", "value", "averageValue"])
+                .is_empty()
+            {
+                here.missing(field);
+            }
+            here.range("averageUtilization", 1, i64::MAX);
+        }
+        "CrossVersionObjectReference" => {
+            here.not_empty("name");
+            here.not_empty("kind");
+        }
+        _ => {}
+    }
+}
+
+fn metric(here: &mut Here<'_, '_, '_>) {
+    let Some(kind) = here.node.text_of("type") else {
+        return;
+    };
+    let names: Vec<&str> = METRICS.iter().map(|(name, _)| *name).collect();
+    let Some((_, field)) = METRICS.iter().find(|(name, _)| **name == *kind.text) else {
+        let message = format!("`{}` is not a type of metric", kind.text);
+        let near = locus_core::suggest::did_you_mean(&kind.text, names.iter().copied());
+        let help = near.unwrap_or_else(|| format!("use {}", super::list(&names)));
+        here.value(message, kind.span, help);
+        return;
+    };
+    let fields: Vec<&str> = METRICS.iter().map(|(_, field)| *field).collect();
+    for given in here.given(&fields) {
+        if given != *field {
+            let message = format!(
+                "a metric of type `{}` is described by `{field}`, not `{given}`",
+                kind.text
+            );
+            let span = here.key_span(given);
+            here.fields(message, span, format!("rename `{given}`, or change `type`"));
+        }
+    }
+    if here.node.some(field).is_none() {
+        here.missing(field);
+    }
+}

@@ -1,0 +1,286 @@
+//! Kubernetes manifests as a language among others.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use locus_core::Sources;
+use locus_core::catalogue::Code;
+use locus_core::vocabulary::Vocabulary;
+
+use super::{Options, release};
+use crate::language::{
+    Confidence, Found, Input, InputKind, Kind, KindRole, Language, Loaded, Project, Request, Word,
+};
+use crate::loader::{Loader, PathKind, directory, join};
+use crate::yaml::{Mapping, Node};
+
+/// Kubernetes manifests.
+#[derive(Clone, Copy, Debug)]
+pub struct Kubernetes;
+
+static MANIFEST: Kind = Kind {
+    name: "Kubernetes manifest",
+    role: KindRole::Configuration,
+    sign: Some("has `apiVersion` and `kind`"),
+};
+
+static CHART: Kind = Kind {
+    name: "Helm chart",
+    role: KindRole::Source {
+        help: "render it, then check the result: `helm template {folder} | locus check -`",
+    },
+    sign: None,
+};
+
+static CHART_PART: Kind = Kind {
+    name: "part of a Helm chart",
+    role: KindRole::Part {
+        with: "rendered with its chart",
+        help: "render the chart, then check the result: `helm template CHART | locus check -`",
+    },
+    sign: None,
+};
+
+static KUSTOMIZATION: Kind = Kind {
+    name: "kustomization",
+    role: KindRole::Source {
+        help: "build it, then check the result: `kustomize build {folder} | locus check -`",
+    },
+    sign: None,
+};
+
+static KUSTOMIZED: Kind = Kind {
+    name: "part of a kustomization",
+    role: KindRole::Part {
+        with: "built with its kustomization",
+        help: "build it, then check the result: `kustomize build FOLDER | locus check -`",
+    },
+    sign: None,
+};
+
+static KINDS: [Kind; 5] = [MANIFEST, CHART, CHART_PART, KUSTOMIZATION, KUSTOMIZED];
+
+/// The releases as words, the newest first: it holds when none is given.
+static RELEASE_WORDS: [Word; 13] = {
+    const fn of(word: &'static str) -> Word {
+        Word { word, help: "" }
+    }
+    [
+        of("1.37"),
+        of("1.36"),
+        of("1.35"),
+        of("1.34"),
+        of("1.33"),
+        of("1.32"),
+        of("1.31"),
+        of("1.30"),
+        of("1.29"),
+        of("1.28"),
+        of("1.27"),
+        of("1.26"),
+        of("1.25"),
+    ]
+};
+
+static INPUTS: &[Input] = &[
+    Input {
+        name: "kubernetes-version",
+        short: None,
+        setting: Some("version"),
+        kind: InputKind::Word(&RELEASE_WORDS),
+        placeholder: "VERSION",
+        help: "Release of Kubernetes that manifests are deployed to",
+        repeatable: false,
+    },
+    Input {
+        name: "crd",
+        short: None,
+        setting: Some("crds"),
+        kind: InputKind::Path,
+        placeholder: "FILE",
+        help: "File with definitions of custom resources, for the schemas of their kinds",
+        repeatable: true,
+    },
+    Input {
+        name: "namespace",
+        short: None,
+        setting: Some("namespace"),
+        kind: InputKind::Text,
+        placeholder: "NAMESPACE",
+        help: "Namespace of objects that name none, in place of `default`",
+        repeatable: false,
+    },
+    Input {
+        name: "pod-security",
+        short: None,
+        setting: Some("pod_security"),
+        kind: InputKind::Word(&[
+            Word {
+                word: "privileged",
+                help: "nothing is asked of pods",
+            },
+            Word {
+                word: "baseline",
+                help: "no known way to more privileges",
+            },
+            Word {
+                word: "restricted",
+                help: "hardened pods",
+            },
+        ]),
+        placeholder: "LEVEL",
+        help: "Pod Security Standard that all pods must meet, beside what namespaces enforce",
+        repeatable: false,
+    },
+    Input {
+        name: "require",
+        short: None,
+        setting: Some("require"),
+        kind: InputKind::Text,
+        placeholder: "RULE",
+        help: "Optional rule about manifests to apply, by name; `all` for every one",
+        repeatable: true,
+    },
+];
+
+impl Language for Kubernetes {
+    fn name(&self) -> &'static str {
+        "kubernetes"
+    }
+
+    fn title(&self) -> &'static str {
+        "Kubernetes"
+    }
+
+    fn kinds(&self) -> &'static [Kind] {
+        &KINDS
+    }
+
+    fn extensions(&self) -> &'static [&'static str] {
+        &["yaml", "yml", "json"]
+    }
+
+    /// Of JSON files, most are not for Kubernetes.
+    fn may_be(&self, path: &str, text: &str) -> bool {
+        !path.ends_with(".json") || (text.contains("\"apiVersion\"") && text.contains("\"kind\""))
+    }
+
+    fn by_name(&self, path: &str) -> Option<&'static Kind> {
+        match path.rsplit(['/', '\\']).next().unwrap_or(path) {
+            "Chart.yaml" => Some(&CHART),
+            "kustomization.yaml" | "kustomization.yml" => Some(&KUSTOMIZATION),
+            _ => None,
+        }
+    }
+
+    fn by_place(&self, path: &str, loader: &dyn Loader) -> Option<&'static Kind> {
+        let is_file = |path: &str| loader.kind(path) == Some(PathKind::File);
+        let folder = directory(path);
+        let mut parts: Vec<&str> = folder.split('/').collect();
+        let name = path.rsplit('/').next().unwrap_or(path);
+        // Everything below `templates` and `charts` of a chart, and its values.
+        if name.starts_with("values") && is_file(&join(folder, "Chart.yaml")) {
+            return Some(&CHART_PART);
+        }
+        while let Some(last) = parts.pop() {
+            let above = match parts.as_slice() {
+                [] => ".".to_owned(),
+                [""] => "/".to_owned(),
+                parts => parts.join("/"),
+            };
+            if matches!(last, "templates" | "charts") && is_file(&join(&above, "Chart.yaml")) {
+                return Some(&CHART_PART);
+            }
+        }
+        let built = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
+        let known = built.iter().any(|name| is_file(&join(folder, name)));
+        (known && !built.contains(&name)).then_some(&KUSTOMIZED)
+    }
+
+    fn by_first_line(&self, line: &str) -> Option<&'static Kind> {
+        let version = line.strip_prefix("apiVersion:")?.trim();
+        let plain = version
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'/' | b'-'));
+        (plain && is_api_version(version) && !is_tool(version)).then_some(&MANIFEST)
+    }
+
+    fn by_root(&self, root: &Mapping) -> Option<(&'static Kind, Confidence)> {
+        let api = root.get("apiVersion");
+        if api.and_then(Node::as_str).is_some_and(is_tool) {
+            return None;
+        }
+        if api.is_some() && root.get("kind").is_some() {
+            return Some((&MANIFEST, Confidence::Certain));
+        }
+        let versioned = api.and_then(Node::as_str).is_some_and(is_api_version);
+        (root.get("kind").is_some() || versioned).then_some((&MANIFEST, Confidence::Possible))
+    }
+
+    /// The manifests of a folder are one project, and so are all that are named one by one: objects refer to each other
+    /// across files.
+    fn projects(&self, found: &[Found<'_>], _: &dyn Loader) -> Vec<Project> {
+        let mut projects: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+        let own = found.iter().filter(|found| found.kind.is_configuration());
+        let mut seen = BTreeSet::new();
+        for one in own {
+            let folder = if one.named == one.path { "" } else { one.named };
+            let files = projects.entry(folder).or_default();
+            if seen.insert((folder, one.path)) {
+                files.push(one.path.to_owned());
+            }
+        }
+        projects
+            .into_values()
+            .map(|files| Project { files })
+            .collect()
+    }
+
+    fn inputs(&self) -> &'static [Input] {
+        INPUTS
+    }
+
+    fn codes(&self) -> &'static [Code] {
+        super::codes::CODES
+    }
+
+    fn vocabulary(&self) -> Vocabulary {
+        super::vocabulary::vocabulary()
+    }
+
+    fn load(&self, request: &Request, loader: &dyn Loader, sources: &mut Sources) -> Loaded {
+        let inputs = &request.inputs;
+        let release = inputs.text("kubernetes-version").and_then(release::parse);
+        let options = Options {
+            files: request.files.clone(),
+            crds: inputs.texts("crd").map(str::to_owned).collect(),
+            release: release.unwrap_or(release::NEWEST),
+            namespace: inputs.text("namespace").unwrap_or("default").into(),
+            pod_security: inputs.text("pod-security").map(str::to_owned),
+            required: inputs.texts("require").map(str::to_owned).collect(),
+        };
+        let manifests = super::load(&options, loader, sources);
+        super::build::build(manifests, &options)
+    }
+}
+
+/// Whether a text is a version of Kubernetes' interface, as in `apps/v1beta2`: other programs number theirs.
+fn is_api_version(text: &str) -> bool {
+    let version = text.rsplit('/').next().unwrap_or(text);
+    version
+        .strip_prefix('v')
+        .is_some_and(|number| number.starts_with(|c: char| c.is_ascii_digit()))
+}
+
+/// Whether files of this version are the settings of a program, which are never sent to a cluster.
+fn is_tool(version: &str) -> bool {
+    let group = super::object::group(version);
+    matches!(
+        group,
+        "kustomize.config.k8s.io"
+            | "skaffold"
+            | "kind.x-k8s.io"
+            | "tilt.dev"
+            | "kubelet.config.k8s.io"
+            | "kubeadm.k8s.io"
+    )
+}

@@ -1,0 +1,174 @@
+//! The files of a project to objects.
+
+use locus_core::{Diagnostic, FileId, Sources, Span};
+
+use super::object::Object;
+use crate::loader::Loader;
+use crate::yaml::{self, Kind, Limits, Node, Schema};
+
+/// What was read of the files.
+#[derive(Debug, Default)]
+pub(crate) struct Read {
+    /// The objects, in the order of files and text.
+    pub(crate) objects: Vec<Object>,
+    /// What is wrong with the text of the files.
+    pub(crate) diagnostics: Vec<Diagnostic>,
+    /// The paths of the files that could be read.
+    pub(crate) files: Vec<String>,
+    /// Whether all of them were understood; when not, what seems to be missing may be in a part that was not.
+    pub(crate) complete: bool,
+}
+
+/// Reads files.
+pub(crate) fn read(paths: &[String], loader: &dyn Loader, sources: &mut Sources) -> Read {
+    let mut read = Read {
+        complete: true,
+        ..Read::default()
+    };
+    for path in paths {
+        read.file(path, loader, sources);
+    }
+    read
+}
+
+impl Read {
+    fn file(&mut self, path: &str, loader: &dyn Loader, sources: &mut Sources) {
+        let bytes = match loader.load(path) {
+            Ok(bytes) => bytes,
+            Err(error) => {
+                let message = format!("cannot read `{path}`: {}", error.reason);
+                self.diagnostics.push(Diagnostic::error("io", message));
+                self.complete = false;
+                return;
+            }
+        };
+        self.files.push(path.to_owned());
+        let text = match locus_core::decode(&bytes) {
+            Ok(text) => text,
+            Err(refused) => {
+                let file = sources.add(path, refused.shown.as_str());
+                self.diagnostics.push(refused.diagnostic(file));
+                self.complete = false;
+                return;
+            }
+        };
+        let file = sources.add(path, &*text);
+        let parsed = yaml::parse(sources, file, &Limits::default());
+        self.complete &= parsed.is_complete();
+        let broken = !parsed.is_complete();
+        self.diagnostics.extend(parsed.diagnostics);
+        for duplicate in &parsed.duplicates {
+            let mut diagnostic = duplicate.diagnostic();
+            diagnostic.severity = locus_core::Severity::Warning;
+            self.diagnostics.push(
+                diagnostic.help(
+                    "`kubectl` takes the last one and says nothing: remove or rename the other",
+                ),
+            );
+        }
+        let before = self.objects.len();
+        let found = parsed.documents.len();
+        for document in parsed.documents {
+            self.document(document.root);
+        }
+        if self.objects.len() == before && !broken && found == 0 {
+            self.diagnostics.push(yaml::empty_file(file));
+        } else if self.objects.len() == before && !broken {
+            self.nothing(file);
+        }
+    }
+
+    /// A file that has documents, all of them empty.
+    fn nothing(&mut self, file: FileId) {
+        let told = self.diagnostics.iter().filter_map(Diagnostic::primary);
+        if !told.into_iter().any(|span| span.file == file) {
+            let diagnostic = Diagnostic::error("empty", "there is no object in this file")
+                .at(Span::start_of(file))
+                .help("nothing was checked: give a file with objects, or leave it out");
+            self.diagnostics.push(diagnostic);
+        }
+    }
+
+    /// An object, or the items of a list of objects. `kubectl` leaves out what is empty.
+    fn document(&mut self, node: Node) {
+        if node.is_null(Schema::GoYaml2) {
+            return;
+        }
+        if !is_list(&node) {
+            self.object(node);
+            return;
+        }
+        let Kind::Mapping(mapping) = node.kind else {
+            return;
+        };
+        let mut items = None;
+        for entry in mapping.entries {
+            match entry.name().map(|name| &**name) {
+                Some("items") => items = Some(entry.value),
+                Some("apiVersion" | "kind" | "metadata") => {}
+                _ => {
+                    let name = entry.name().map_or("", |name| name);
+                    let message = format!("unknown field `{name}` in a list");
+                    let diagnostic =
+                        Diagnostic::error("k8s-unknown-field", message).at(entry.key.span);
+                    self.diagnostics
+                        .push(diagnostic.help("a list has `items`, and nothing else of its own"));
+                }
+            }
+        }
+        match items.map(|items| (items.span, items.kind)) {
+            Some((_, Kind::Sequence(items))) => {
+                for item in items {
+                    self.document(item);
+                }
+            }
+            Some((span, _)) => {
+                let diagnostic = Diagnostic::error("k8s-type", "`items` must be a list").at(span);
+                self.diagnostics.push(diagnostic);
+            }
+            None => {}
+        }
+    }
+
+    fn object(&mut self, node: Node) {
+        let span = node.span;
+        let Kind::Mapping(mapping) = &node.kind else {
+            let found = node.describe(Schema::GoYaml2);
+            let message = format!("this document is {found}, not an object");
+            self.refuse(message, span);
+            return;
+        };
+        for key in ["apiVersion", "kind"] {
+            match mapping.entry(key) {
+                None => {
+                    let first = mapping.entries.first().map_or(span, |entry| entry.key.span);
+                    self.refuse(format!("this object has no `{key}`"), first);
+                    return;
+                }
+                Some(entry) if entry.value.is_null(Schema::GoYaml2) => {
+                    self.refuse(format!("`{key}` has no value"), entry.key.span);
+                    return;
+                }
+                Some(_) => {}
+            }
+        }
+        match Object::read(node) {
+            Some(object) => self.objects.push(object),
+            None => self.refuse("`apiVersion` and `kind` must be strings".to_owned(), span),
+        }
+    }
+
+    fn refuse(&mut self, message: String, span: Span) {
+        let diagnostic = Diagnostic::error("k8s-document", message).at(span);
+        self.diagnostics.push(diagnostic.help(
+            "every object starts with its `apiVersion` and `kind`, as in `apiVersion: v1` and `kind: Pod`",
+        ));
+    }
+}
+
+/// Whether a document is a list of objects: `List`, or the list of a kind, as in `PodList`.
+fn is_list(node: &Node) -> bool {
+    let kind = node.get("kind").and_then(Node::as_str);
+    kind.is_some_and(|kind| kind.ends_with("List")) && node.get("items").is_some()
+        || kind == Some("List")
+}

@@ -1,0 +1,152 @@
+//! What rules may say about the objects of a project: every signature and field, with its meaning.
+//!
+//! Equal texts and equal numbers are one atom each, so `a.name = b.name` compares values.
+
+mod identifiers;
+mod network;
+mod objects;
+mod references;
+mod workload;
+
+use locus_core::vocabulary::declare::{one, set, sig, value};
+use locus_core::vocabulary::{Declarations, SigDecl, Vocabulary};
+
+pub(crate) use identifiers::{field, sig};
+
+/// The vocabulary of Kubernetes manifests.
+pub fn vocabulary() -> Vocabulary {
+    static FACTS: Declarations = DECLARATIONS;
+    Vocabulary::of(&FACTS)
+}
+
+const BOOL: &[&str] = &["Bool"];
+const TEXT: &[&str] = &["Text"];
+const NUMBER: &[&str] = &["Number"];
+const OBJECT: Option<&str> = Some("Object");
+const WORKLOAD: Option<&str> = Some("Workload");
+const REFERENCE: Option<&str> = Some("Reference");
+const SELECTOR: Option<&str> = Some("Selector");
+
+const CLUSTER: SigDecl = sig(
+    "Cluster",
+    None,
+    "The cluster that is deployed to, and what is asked of its objects; there is one.",
+    &[
+        one("release", NUMBER, "Its release: 37 for 1.37."),
+        set(
+            "asked",
+            TEXT,
+            "The optional rules that are applied, by name; `all` for every one.",
+        ),
+        one(
+            "complete",
+            BOOL,
+            "Whether every file could be read as a whole; when not, what seems to be missing may be in a part that could not.",
+        ),
+    ],
+);
+
+/// The facts of Kubernetes manifests.
+pub const DECLARATIONS: Declarations = Declarations {
+    language: "kubernetes",
+    sigs: &[
+        value("Bool", None, "A truth value."),
+        value("True", Some("Bool"), "Yes."),
+        value("False", Some("Bool"), "No."),
+        value("Text", None, "A text; equal texts are one atom."),
+        value(
+            "Number",
+            None,
+            "A whole number of any size; equal numbers are one atom.",
+        ),
+        CLUSTER,
+        objects::LABEL,
+        objects::OBJECT,
+        workload::WORKLOAD,
+        workload::kind("Pod", "A bare pod."),
+        workload::kind("Deployment", "A Deployment."),
+        workload::kind("StatefulSet", "A StatefulSet."),
+        workload::kind("DaemonSet", "A DaemonSet."),
+        workload::kind("ReplicaSet", "A ReplicaSet."),
+        workload::kind("ReplicationController", "A ReplicationController."),
+        workload::kind("Job", "A Job."),
+        workload::kind("CronJob", "A CronJob."),
+        workload::kind("OtherWorkload", "Another kind with a template of pods."),
+        network::SERVICE,
+        network::INGRESS,
+        objects::kind("NetworkPolicy", "A NetworkPolicy."),
+        objects::DATA,
+        sig("ConfigMap", Some("DataObject"), "A ConfigMap.", &[]),
+        sig("Secret", Some("DataObject"), "A Secret.", &[]),
+        objects::CLAIM,
+        objects::kind("PersistentVolume", "A PersistentVolume."),
+        objects::kind("StorageClass", "A StorageClass."),
+        objects::kind("ServiceAccount", "A ServiceAccount."),
+        objects::ROLE,
+        objects::BINDING,
+        objects::AUTOSCALER,
+        objects::BUDGET,
+        objects::kind("Namespace", "A Namespace."),
+        objects::kind("IngressClass", "An IngressClass."),
+        objects::kind("PriorityClass", "A PriorityClass."),
+        objects::kind("RuntimeClass", "A RuntimeClass."),
+        objects::kind("Node", "A Node."),
+        objects::CONSTRAINTS,
+        objects::kind("OtherObject", "An object of any other kind."),
+        workload::CONTAINER,
+        workload::PORT,
+        workload::VARIABLE,
+        workload::PROBE,
+        workload::AMOUNT,
+        workload::MOUNT,
+        workload::VOLUME,
+        network::SERVICE_PORT,
+        network::ROUTE,
+        network::SELECTOR,
+        network::selector(
+            "ControllerSelector",
+            "The selector of a controller of pods.",
+        ),
+        network::selector("ServiceSelector", "The selector of a Service."),
+        network::selector("PolicySelector", "The `podSelector` of a NetworkPolicy."),
+        network::selector(
+            "PeerSelector",
+            "The `podSelector` of a peer of a NetworkPolicy in its own namespace.",
+        ),
+        network::selector("BudgetSelector", "The selector of a PodDisruptionBudget."),
+        objects::RULE,
+        references::REFERENCE,
+        references::DATA_USE,
+        sig(
+            "ConfigMapUse",
+            Some("DataUse"),
+            "A ConfigMap that pods are given.",
+            &[],
+        ),
+        sig(
+            "SecretUse",
+            Some("DataUse"),
+            "A Secret that pods are given.",
+            &[],
+        ),
+        references::use_of("PullSecretUse", "A Secret to pull images with."),
+        references::use_of("ClaimUse", "A PersistentVolumeClaim that pods mount."),
+        references::use_of(
+            "AccountUse",
+            "The ServiceAccount of pods, when it is named.",
+        ),
+        references::use_of("PriorityClassUse", "The PriorityClass of pods."),
+        references::use_of("RuntimeClassUse", "The RuntimeClass of pods."),
+        references::use_of("IngressClassUse", "The IngressClass of an Ingress."),
+        references::use_of("StorageClassUse", "The StorageClass of a claim or volume."),
+        references::SERVICE_USE,
+        references::use_of("GoverningUse", "The Service of a StatefulSet."),
+        references::use_of(
+            "CertificateUse",
+            "The Secret with the certificate of an Ingress.",
+        ),
+        references::use_of("RoleUse", "The role of a binding."),
+        references::use_of("SubjectUse", "A ServiceAccount that a binding names."),
+        references::use_of("TargetUse", "What an autoscaler scales."),
+    ],
+};
