@@ -1,8 +1,9 @@
 //! Locus as a library: sessions about files, checks, and reports of what they find.
 //!
 //! The command `locus`, an editor's server and the gate all ask a [`session`]; how what it finds is shown is up to
-//! [`report`], and which codes findings have stands in the [`catalogue`].
+//! [`report`], which codes findings have stands in the [`catalogue`], and a [`certificate`] tells others what was found.
 
 pub mod catalogue;
+pub mod certificate;
 pub mod report;
 pub mod session;

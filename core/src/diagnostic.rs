@@ -196,6 +196,9 @@ pub struct Diagnostic {
     pub members: Vec<Member>,
     /// Changes that mend it, the best first.
     pub fixes: Vec<Fix>,
+    /// Why it is so: places that cannot all stay as they are, each with what it says. Without any one of them, there is
+    /// nothing wrong. Empty when nobody asked.
+    pub reasons: Vec<Label>,
 }
 
 impl Diagnostic {
@@ -212,6 +215,7 @@ impl Diagnostic {
             flows: Vec::new(),
             members: Vec::new(),
             fixes: Vec::new(),
+            reasons: Vec::new(),
         }
     }
 
@@ -286,6 +290,7 @@ impl Diagnostic {
     /// Every place that it points at, in whatever way.
     fn spans_mut(&mut self) -> impl Iterator<Item = &mut Span> {
         let labels = self.labels.iter_mut().chain(&mut self.related);
+        let labels = labels.chain(&mut self.reasons);
         let steps = self.flows.iter_mut().flat_map(|flow| &mut flow.steps);
         let members = self.members.iter_mut().chain(steps);
         let edits = self.fixes.iter_mut().flat_map(|fix| &mut fix.edits);
@@ -333,6 +338,10 @@ mod tests {
                 steps: vec![member.clone()],
             });
             diagnostic.members.push(member);
+            diagnostic.reasons.push(Label {
+                span: at(file),
+                message: "because".to_owned(),
+            });
             diagnostic
         };
         let mut moved = of(a);

@@ -12,7 +12,7 @@ use locus_core::diagnostic::Verdict;
 use super::flags::{CheckArgs, FailOn};
 use super::outputs::Output;
 use super::progress::Progress;
-use super::{Exit, diff, inputs, outputs, watch};
+use super::{Exit, certificate, diff, fix, inputs, outputs, watch};
 
 /// Checks all files, once or whenever one of them changes.
 pub(crate) fn check(args: &CheckArgs) -> Exit {
@@ -40,7 +40,24 @@ fn once(args: &CheckArgs, session: &Session, outputs: &[Output]) -> Result<(Batc
     let start = Instant::now();
     let snapshot = session.snapshot();
     let asked = Asked::new(args, &snapshot)?;
+    // Whoever cannot sign does not check in vain.
+    let key = args.key.as_deref().map(certificate::signing_key);
+    let key = key.transpose()?;
+    if args.fix {
+        fix::fix(&snapshot, &args.files, &asked.projects, &asked.given)?;
+    }
     let mut batch = asked.check(&snapshot, args);
+    if let Some(path) = &args.certificate {
+        certificate::write(path, &snapshot, &batch, &asked.given, key.as_ref())?;
+    }
+    // Nobody calls it off: Ctrl-C ends the program.
+    let work = Cancel::default();
+    if args.explain {
+        let _ = snapshot.explain_all(&mut batch, &asked.given, &work);
+    }
+    if args.suggest {
+        let _ = snapshot.suggest_all(&mut batch, &asked.given, false, &work);
+    }
     if let Some(base) = &args.diff {
         diff::since(base, &mut batch, args, &asked)?;
     }

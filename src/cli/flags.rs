@@ -21,6 +21,10 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Check configurations against the rules
     Check(CheckArgs),
+    /// Test your own rules against examples in which comments mark what they find
+    Test(TestArgs),
+    /// Verify what `locus check --certificate` wrote
+    VerifyCertificate(VerifyArgs),
     /// Print the location graph of a configuration
     Graph(GraphArgs),
     /// List all rules
@@ -54,11 +58,54 @@ pub(crate) enum Command {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "\
+An example is a configuration with marks, or one called `*.breaks.*` or `*.holds.*`. A mark is a comment under the place
+where a finding starts:
+
+  name: web
+  #     ^ ACME001
+
+Exit codes:
+  0  your rules find what is marked, and nothing else
+  1  something differs
+  2  there is nothing to test, or a rule or file cannot be read
+  3  wrong usage")]
+pub(crate) struct TestArgs {
+    /// Examples, and folders with examples; without any, the current folder
+    #[arg(value_name = "PATH")]
+    pub(crate) paths: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) inputs: InputArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Exit codes:
+  0  the certificate is as it was made, and the files are as they were
+  1  it was changed, or a file was
+  2  it cannot be read, or it is signed and no key was given
+  3  wrong usage")]
+pub(crate) struct VerifyArgs {
+    /// The certificate
+    #[arg(value_name = "CERTIFICATE")]
+    pub(crate) certificate: PathBuf,
+
+    /// Public key in PEM form (Ed25519 or P-256) that must have signed it
+    #[arg(long, value_name = "FILE")]
+    pub(crate) key: Option<PathBuf>,
+
+    /// Folder that the paths in it start from
+    #[arg(long, value_name = "FOLDER", default_value = ".")]
+    pub(crate) folder: PathBuf,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct VocabularyArgs {
     /// A language, by the name of its section in `locus.toml`
     pub(crate) language: String,
 
-    /// A signature to print with its fields
+    /// A signature to print with its fields and an example, a field, or `values`
     pub(crate) name: Option<String>,
 }
 
@@ -158,6 +205,26 @@ pub(crate) struct CheckArgs {
     /// Check again whenever a file changes
     #[arg(long)]
     pub(crate) watch: bool,
+
+    /// Show for each finding the lines without any one of which it is not made
+    #[arg(long)]
+    pub(crate) explain: bool,
+
+    /// Suggest small edits after which every rule holds, as a unified diff
+    #[arg(long)]
+    pub(crate) suggest: bool,
+
+    /// Apply the edits that are safe, then check
+    #[arg(long)]
+    pub(crate) fix: bool,
+
+    /// Write what was checked and what came of it to FILE (in-toto statement in a DSSE envelope)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) certificate: Option<PathBuf>,
+
+    /// Sign the certificate with this private key in PEM form (Ed25519 or P-256)
+    #[arg(long, value_name = "FILE", requires = "certificate")]
+    pub(crate) key: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -1,7 +1,9 @@
 //! The `locus` command: flags, exit codes and what is printed where.
 
+mod certificate;
 mod check;
 mod diff;
+mod fix;
 mod flags;
 mod fmt;
 mod graph;
@@ -15,6 +17,7 @@ mod progress;
 mod rules;
 mod run;
 mod shell;
+mod test;
 mod vocabulary;
 mod watch;
 
@@ -38,6 +41,8 @@ pub(crate) fn main() -> ExitCode {
     let exit = match cli.command {
         Command::Check(args) => check::check(&args),
         Command::Graph(args) => graph::graph(&args),
+        Command::Test(args) => test::test(&args),
+        Command::VerifyCertificate(args) => certificate::verify(&args),
         Command::Rules => rules::list(),
         Command::Explain(args) => rules::explain(&args.rule),
         Command::Vocabulary(args) => vocabulary::vocabulary(&args),

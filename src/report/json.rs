@@ -12,7 +12,7 @@ use super::Style;
 use super::fingerprint;
 use super::text::reason;
 use crate::catalogue;
-use crate::session::{Batch, Compared};
+use crate::session::{Batch, Compared, Suggestion};
 
 #[derive(Serialize)]
 struct Output<'a> {
@@ -25,6 +25,8 @@ struct Output<'a> {
     compared: Option<&'a Compared>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     skipped: Vec<SkippedFile<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    suggestions: Vec<Suggested<'a>>,
     stats: Stats,
 }
 
@@ -57,6 +59,18 @@ struct Finding<'a> {
     members: Vec<Named<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     fixes: Vec<Change<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    reasons: Vec<Said<'a>>,
+}
+
+/// Edits that mend a project.
+#[derive(Serialize)]
+struct Suggested<'a> {
+    titles: &'a [String],
+    applicability: Option<&'static str>,
+    mended: usize,
+    left: usize,
+    diff: String,
 }
 
 #[derive(Serialize)]
@@ -153,6 +167,7 @@ pub fn render(batch: &Batch, style: &Style) -> String {
         ignored,
         compared: batch.compared.as_ref(),
         skipped: skipped.collect(),
+        suggestions: batch.suggestions.iter().map(suggested).collect(),
         stats: Stats {
             files: totals.files,
             locations: totals.locations,
@@ -181,6 +196,16 @@ pub(super) fn lines(batch: &Batch) -> String {
         out.push('\n');
     }
     out
+}
+
+fn suggested(suggestion: &Suggestion) -> Suggested<'_> {
+    Suggested {
+        titles: &suggestion.titles,
+        applicability: suggestion.applicability.map(|one| one.as_str()),
+        mended: suggestion.mended,
+        left: suggestion.left,
+        diff: suggestion.diff(),
+    }
 }
 
 /// Where each code is documented.
@@ -261,6 +286,7 @@ fn finding<'a>(
             .iter()
             .map(|fix| change(fix, sources))
             .collect(),
+        reasons: said(&diagnostic.reasons),
     }
 }
 

@@ -8,7 +8,7 @@ use locus_invariants::instance::MODEL;
 use super::Style;
 use super::frame::Frames;
 use super::printable::printable;
-use crate::session::{Batch, Skip};
+use crate::session::{Batch, Skip, Suggestion};
 
 /// How many like findings in a row are shown before they are folded, and how many of them then are.
 const RUN: usize = 10;
@@ -30,6 +30,9 @@ pub fn render(batch: &Batch, style: &Style) -> String {
         };
         for finding in run.iter().take(shown) {
             out.push_str(&frames.render(finding));
+            if let Some(why) = why(finding) {
+                out.push_str(&frames.render(&why));
+            }
         }
         if let Some(next) = run.get(shown) {
             let file = next.primary().map(|span| batch.sources.name(span.file));
@@ -46,8 +49,49 @@ pub fn render(batch: &Batch, style: &Style) -> String {
     for finding in &batch.unchecked {
         out.push_str(&frames.render(finding));
     }
+    for suggestion in &batch.suggestions {
+        out.push_str(&suggested(suggestion));
+    }
     skipped(batch, style, &mut out);
     summary(batch, style, &mut out);
+    out
+}
+
+/// The reasons of a finding, as one more frame.
+fn why(diagnostic: &Diagnostic) -> Option<Diagnostic> {
+    let first = diagnostic.reasons.first()?;
+    let message = match diagnostic.reasons.len() {
+        1 => "why: without this line, that is not found",
+        _ => "why: without any one of these lines, that is not found",
+    };
+    let mut why = Diagnostic::new(Severity::Info, diagnostic.code.clone(), message);
+    for reason in &diagnostic.reasons {
+        why = match reason.span.file == first.span.file {
+            true => why.label(reason.span, reason.message.clone()),
+            false => why.related(reason.span, reason.message.clone()),
+        };
+    }
+    Some(why)
+}
+
+/// A suggestion with its diff.
+fn suggested(suggestion: &Suggestion) -> String {
+    let mut out = String::new();
+    for title in &suggestion.titles {
+        let _ = writeln!(out, "suggestion: {}", printable(title));
+    }
+    for line in suggestion.diff().lines() {
+        let _ = writeln!(out, "{}", printable(line));
+    }
+    let _ = match suggestion.left {
+        0 => writeln!(out, "with these edits, every rule holds"),
+        left => writeln!(
+            out,
+            "with these edits, {} of {} are left",
+            left,
+            count(left + suggestion.mended, "finding")
+        ),
+    };
     out
 }
 

@@ -11,6 +11,7 @@ use serde::Serialize;
 use super::check::{Given, Loading, Report};
 use super::discover::{Project, Skipped};
 use super::ignores;
+use super::suggest::Suggestion;
 use super::{Cancel, Cancelled, Snapshot, on_all_cores};
 
 /// What was counted over all projects.
@@ -55,6 +56,10 @@ pub struct Batch {
     pub compared: Option<Compared>,
     /// The reports that this was made from, each about its own sources.
     pub reports: Vec<Arc<Report>>,
+    /// The projects that were checked, in the order of the reports.
+    pub checked: Vec<Checked>,
+    /// Edits that mend projects, when somebody asked for them.
+    pub suggestions: Vec<Suggestion>,
 }
 
 /// How findings differ from those of an earlier state.
@@ -79,6 +84,17 @@ pub struct Fixed {
     pub file: Option<String>,
     /// The line it was on.
     pub line: Option<usize>,
+}
+
+/// A project that was checked.
+#[derive(Clone, Debug)]
+pub struct Checked {
+    /// The project.
+    pub project: Project,
+    /// What came of it.
+    pub report: Arc<Report>,
+    /// What the files of its report are in the sources of the batch.
+    files: Vec<FileId>,
 }
 
 /// A project, and how far it has come.
@@ -163,6 +179,14 @@ impl Snapshot {
             batch.add(report, files);
         }
         batch.drop_used(&reports, &ids);
+        let checked = own.iter().zip(&reports).zip(ids);
+        batch.checked = checked
+            .map(|(((project, _), report), files)| Checked {
+                project: (*project).clone(),
+                report: report.clone(),
+                files,
+            })
+            .collect();
         batch.reports = reports;
         batch.sort();
         Ok(batch)
@@ -184,6 +208,62 @@ impl Snapshot {
             Some(Progress::Loaded(loading)) => self.finish(project, *loading, given, cancel),
             None => Err(Cancelled),
         }
+    }
+
+    /// Adds to each finding of a batch why it is made, as far as that can be told.
+    ///
+    /// # Errors
+    /// When it was called off.
+    pub fn explain_all(
+        &self,
+        batch: &mut Batch,
+        given: &Given,
+        cancel: &Cancel,
+    ) -> Result<(), Cancelled> {
+        let all = batch.checked.iter().flat_map(|checked| {
+            let found = checked.report.findings.iter();
+            found.map(move |finding| (checked, finding))
+        });
+        let all: Vec<(&Checked, &Diagnostic)> = all.collect();
+        let explained = on_all_cores(&all, |(checked, finding)| {
+            let report = &checked.report;
+            let explained = self.explain(&checked.project, given, report, finding, cancel)?;
+            let mut plain = (*finding).clone();
+            let mut told = plain.clone();
+            told.reasons = explained.map(|one| one.reasons).unwrap_or_default();
+            plain.move_to(&checked.files);
+            told.move_to(&checked.files);
+            Ok((plain, told))
+        });
+        for one in explained {
+            let (plain, told) = one?;
+            let mut findings = batch.findings.iter_mut();
+            if let Some(finding) = findings.find(|finding| **finding == plain) {
+                *finding = told;
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks for edits that mend the projects of a batch.
+    ///
+    /// # Errors
+    /// When it was called off.
+    pub fn suggest_all(
+        &self,
+        batch: &mut Batch,
+        given: &Given,
+        safe_only: bool,
+        cancel: &Cancel,
+    ) -> Result<(), Cancelled> {
+        let broken = |checked: &&Checked| !checked.report.findings.is_empty();
+        let all: Vec<&Checked> = batch.checked.iter().filter(broken).collect();
+        let found = on_all_cores(&all, |checked| {
+            self.suggest(&checked.project, given, safe_only, cancel)
+        });
+        let found: Vec<Option<Suggestion>> = found.into_iter().collect::<Result<_, Cancelled>>()?;
+        batch.suggestions = found.into_iter().flatten().collect();
+        Ok(())
     }
 }
 

@@ -8,13 +8,14 @@ use locus_core::facts::Facts;
 use locus_core::{Diagnostic, LocationGraph, Severity, Sources, Span};
 use locus_frontends::language::{Inputs, Loaded, Request};
 use locus_invariants::instance::{self, Judgement};
+use locus_invariants::rules::Rule;
 use locus_invariants::{Options, OwnRules, Stats, check_loaded};
 use locus_solver::limits::Limits;
 
 use super::Snapshot;
 use super::cancel::{Cancel, Cancelled};
 use super::discover::Project;
-use super::files::{Trace, Traced};
+use super::files::{Seen, Trace, Traced};
 use super::ignores;
 use super::settings::Settings;
 
@@ -78,6 +79,10 @@ pub struct Report {
     pub files: Vec<String>,
     /// The paths that were read, or looked for and not found: when one of them changes, so may the report.
     pub watched: Vec<String>,
+    /// What was at those paths.
+    pub seen: Vec<Seen>,
+    /// Rules that were not asked, by identifier or name.
+    pub off: Vec<String>,
     /// The location graph.
     pub graph: LocationGraph,
     /// What else the files say.
@@ -191,8 +196,9 @@ impl Snapshot {
                 found.severity = *severity;
             }
         }
-        drop(options);
+        let off = options.ignore;
         let mut report = Report::of(loaded, checked, sources, &settings, &trace);
+        report.off = off;
         if let Some(own) = own.filter(|own| !own.wrong.is_empty()) {
             let files = report.sources.merge(vec![own.sources.clone()]);
             for mut wrong in own.wrong.iter().cloned() {
@@ -221,6 +227,13 @@ impl Snapshot {
         let mut report = Report::of(loaded, checked, sources, &settings, &trace);
         report.sort();
         report
+    }
+
+    /// The rules that a project has of its own.
+    pub fn rules_of(&self, project: &Project, given: &Given) -> Vec<Rule> {
+        let (settings, _) = self.settings(project, given);
+        let own = settings.rules_of(project.language.name());
+        own.map(|own| own.rules().to_vec()).unwrap_or_default()
     }
 
     /// The identifiers of the rules that a project has of its own.
@@ -263,6 +276,8 @@ impl Report {
             sources,
             files,
             watched: watched(trace),
+            seen: trace.seen(),
+            off: Vec::new(),
             graph,
             facts,
             is_instance: None,

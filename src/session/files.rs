@@ -128,6 +128,26 @@ enum Asked {
     Kind(String, Option<PathKind>),
 }
 
+/// What was at a path when it was asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Seen {
+    /// A file, which was read.
+    Content(String, Arc<[u8]>),
+    /// A file or folder; what is in it was not asked, or could not be read.
+    Present(String),
+    /// Nothing.
+    Absent(String),
+}
+
+impl Seen {
+    /// The path.
+    pub fn path(&self) -> &str {
+        match self {
+            Seen::Content(path, _) | Seen::Present(path) | Seen::Absent(path) => path,
+        }
+    }
+}
+
 /// Everything that was read, and looked for and not found.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Trace {
@@ -145,6 +165,30 @@ impl Trace {
             },
             Asked::Kind(path, answer) => files.kind(path) == *answer,
         })
+    }
+
+    /// What was seen at each path.
+    pub(super) fn seen(&self) -> Vec<Seen> {
+        let mut seen: BTreeMap<&str, Seen> = BTreeMap::new();
+        for asked in &self.asked {
+            match asked {
+                Asked::Content(path, Ok(bytes)) => {
+                    let content = Seen::Content(path.clone(), bytes.clone());
+                    seen.insert(path, content);
+                }
+                Asked::Content(path, Err(error)) if !error.missing => {
+                    seen.entry(path).or_insert(Seen::Present(path.clone()));
+                }
+                Asked::Kind(path, Some(PathKind::File | PathKind::Directory)) => {
+                    seen.entry(path).or_insert(Seen::Present(path.clone()));
+                }
+                Asked::Content(path, Err(_)) | Asked::Kind(path, Some(PathKind::Missing)) => {
+                    seen.entry(path).or_insert(Seen::Absent(path.clone()));
+                }
+                Asked::Kind(_, None) => {}
+            }
+        }
+        seen.into_values().collect()
     }
 
     /// Adds what another has seen.

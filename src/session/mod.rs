@@ -9,12 +9,15 @@ mod batch;
 mod cancel;
 mod check;
 mod discover;
+mod examples;
+mod explain;
 mod files;
 mod here;
 mod ignores;
 mod memo;
 mod recognise;
 mod settings;
+mod suggest;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -22,13 +25,16 @@ use std::sync::Arc;
 use locus_frontends::language::Registry;
 use rayon::prelude::*;
 
-pub use batch::{Batch, Compared, Fixed, Totals};
+pub use batch::{Batch, Checked, Compared, Fixed, Totals};
 pub use cancel::{Cancel, Cancelled};
 pub use check::{Given, Report};
 pub use discover::{Discovery, Project, Skipped};
-pub use files::{Disk, FileSystem, Files, why};
+pub use examples::{Difference, Example, Tried};
+pub use explain::Explanation;
+pub use files::{Disk, FileSystem, Files, Seen, why};
 pub use here::{Here, LocationHere, Part, RoleHere, Step, SymbolHere, Thing};
 pub use recognise::Skip;
+pub use suggest::{Changed, Suggestion};
 
 use files::Trace;
 use memo::Memo;

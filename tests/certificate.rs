@@ -1,0 +1,376 @@
+//! `--certificate`, `--key` and `locus verify-certificate`.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking"
+)]
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use locus::certificate::{
+    Certificate, Obligation, PublicKey, SigningKey, Trust, Unverified, verify,
+};
+use locus::session::{Cancel, FileSystem, Given, Session};
+use tempfile::TempDir;
+
+const TEMPLATE: &str = "heat_template_version: 2021-04-16
+parameters:
+  block: { type: string, default: 10.0.0.0/24 }
+resources:
+  net: { type: OS::Neutron::Net }
+  subnet:
+    type: OS::Neutron::Subnet
+    properties: { network: { get_resource: net }, cidr: { get_param: block } }
+";
+
+/// The key of the first test in RFC 8032.
+const ED25519: &str = "-----BEGIN PRIVATE KEY-----
+MC4CAQAwBQYDK2VwBCIEIJ1hsZ3v/VpguoRK9JLsLMREScVpezJpGXA7rAMcrn9g
+-----END PRIVATE KEY-----
+";
+
+fn folder() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("a.yaml"), TEMPLATE).unwrap();
+    std::fs::write(folder.path().join("ed25519.pem"), ED25519).unwrap();
+    folder
+}
+
+fn locus(folder: &Path, args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_locus"))
+        .args(args)
+        .current_dir(folder)
+        .output()
+        .unwrap()
+}
+
+fn public(folder: &Path) -> PublicKey {
+    let key = SigningKey::from_pem(ED25519.as_bytes()).unwrap().public();
+    std::fs::write(folder.join("public.pem"), key.to_pem()).unwrap();
+    assert_eq!(
+        PublicKey::from_pem(key.to_pem().as_bytes()),
+        Ok(key.clone())
+    );
+    key
+}
+
+fn said(output: &Output) -> String {
+    let (out, err) = (&output.stdout, &output.stderr);
+    format!(
+        "{}{}",
+        String::from_utf8_lossy(out),
+        String::from_utf8_lossy(err)
+    )
+}
+
+#[test]
+fn a_certificate_is_verified_until_a_file_changes() {
+    let folder = folder();
+    let here = folder.path();
+    for key in [&[][..], &["--key", "ed25519.pem"]] {
+        let args = [&["check", "a.yaml", "--certificate", "c.json"][..], key].concat();
+        let output = locus(here, &args);
+        assert!(output.status.success(), "{}", said(&output));
+        public(here);
+        let verify: Vec<&str> = match key {
+            [] => vec!["verify-certificate", "c.json"],
+            _ => vec!["verify-certificate", "c.json", "--key", "public.pem"],
+        };
+        let output = locus(here, &verify);
+        assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+        assert!(said(&output).contains("deployable"), "{}", said(&output));
+        // From another folder.
+        let away = tempfile::tempdir().unwrap();
+        let certificate = here.join("c.json").display().to_string();
+        let key = here.join("public.pem").display().to_string();
+        let mut args = vec![
+            "verify-certificate",
+            &certificate,
+            "--folder",
+            here.to_str().unwrap(),
+        ];
+        if verify.len() > 2 {
+            args.extend(["--key", &key]);
+        }
+        let output = locus(away.path(), &args);
+        assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+
+        std::fs::write(here.join("a.yaml"), TEMPLATE.replace("/24", "/25")).unwrap();
+        let output = locus(here, &verify);
+        assert_eq!(output.status.code(), Some(1));
+        assert!(
+            said(&output).contains("`a.yaml` was changed"),
+            "{}",
+            said(&output)
+        );
+        std::fs::remove_file(here.join("a.yaml")).unwrap();
+        assert_eq!(locus(here, &verify).status.code(), Some(1));
+        std::fs::write(here.join("a.yaml"), TEMPLATE).unwrap();
+        assert_eq!(locus(here, &verify).status.code(), Some(0));
+        // What was looked for and is there now.
+        std::fs::write(here.join("locus.toml"), "").unwrap();
+        let output = locus(here, &verify);
+        assert_eq!(output.status.code(), Some(1));
+        assert!(
+            said(&output).contains("`locus.toml` was not there"),
+            "{}",
+            said(&output)
+        );
+        std::fs::remove_file(here.join("locus.toml")).unwrap();
+    }
+}
+
+#[test]
+fn wrong_keys_and_files_are_said() {
+    let folder = folder();
+    let here = folder.path();
+    public(here);
+    std::fs::write(
+        here.join("sec1.pem"),
+        "-----BEGIN EC PRIVATE KEY-----\nAAAA\n-----END EC PRIVATE KEY-----\n",
+    )
+    .unwrap();
+    std::fs::write(here.join("empty.pem"), "").unwrap();
+    std::fs::write(
+        here.join("odd.pem"),
+        "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n",
+    )
+    .unwrap();
+    let certificate = ["check", "a.yaml", "--certificate", "c.json", "--key"];
+    for (key, message) in [
+        ("missing.pem", "there is no such file"),
+        ("public.pem", "only a private key can sign"),
+        ("sec1.pem", "openssl pkcs8"),
+        ("empty.pem", "no PEM block"),
+        ("odd.pem", "neither an Ed25519 key nor a P-256 key"),
+        ("a.yaml", "no PEM block"),
+    ] {
+        let output = locus(here, &[&certificate[..], &[key]].concat());
+        assert_eq!(output.status.code(), Some(3), "{key}: {}", said(&output));
+        assert!(said(&output).contains(message), "{key}: {}", said(&output));
+        assert!(!here.join("c.json").exists(), "{key}");
+    }
+    assert_eq!(
+        locus(here, &["check", "a.yaml", "--key", "ed25519.pem"])
+            .status
+            .code(),
+        Some(3)
+    );
+    let output = locus(
+        here,
+        &["check", "a.yaml", "--certificate", "no/such/folder.json"],
+    );
+    assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+
+    assert!(
+        locus(here, &[&certificate[..], &["ed25519.pem"]].concat())
+            .status
+            .success()
+    );
+    for (args, code, message) in [
+        (
+            &["verify-certificate", "missing.json"][..],
+            2,
+            "there is no such file",
+        ),
+        (&["verify-certificate", "a.yaml"], 1, "not an envelope"),
+        (&["verify-certificate", "c.json"], 2, "give that public key"),
+        (
+            &["verify-certificate", "c.json", "--key", "ed25519.pem"],
+            3,
+            "it is a private key",
+        ),
+        (
+            &["verify-certificate", "c.json", "--key", "missing.pem"],
+            3,
+            "there is no such file",
+        ),
+    ] {
+        let output = locus(here, args);
+        assert_eq!(
+            output.status.code(),
+            Some(code),
+            "{args:?}: {}",
+            said(&output)
+        );
+        assert!(
+            said(&output).contains(message),
+            "{args:?}: {}",
+            said(&output)
+        );
+    }
+    // Signed by somebody else, or by nobody.
+    let other = ring_key();
+    std::fs::write(here.join("other.pem"), other.public().to_pem()).unwrap();
+    let output = locus(
+        here,
+        &["verify-certificate", "c.json", "--key", "other.pem"],
+    );
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        said(&output).contains("signed with another key"),
+        "{}",
+        said(&output)
+    );
+    assert!(
+        locus(here, &["check", "a.yaml", "--certificate", "c.json"])
+            .status
+            .success()
+    );
+    let output = locus(
+        here,
+        &["verify-certificate", "c.json", "--key", "public.pem"],
+    );
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        said(&output).contains("it is not signed"),
+        "{}",
+        said(&output)
+    );
+}
+
+/// A P-256 key of this run.
+fn ring_key() -> SigningKey {
+    use base64::Engine as _;
+    let random = ring::rand::SystemRandom::new();
+    let der = ring::signature::EcdsaKeyPair::generate_pkcs8(
+        &ring::signature::ECDSA_P256_SHA256_ASN1_SIGNING,
+        &random,
+    )
+    .unwrap();
+    let text = base64::engine::general_purpose::STANDARD.encode(der.as_ref());
+    let pem = format!("-----BEGIN PRIVATE KEY-----\n{text}\n-----END PRIVATE KEY-----\n");
+    SigningKey::from_pem(pem.as_bytes()).unwrap()
+}
+
+fn obligation() -> Obligation {
+    Obligation {
+        rule: "HOT207".to_owned(),
+        claim: "no allowed input breaks it".to_owned(),
+        cnf: b"p cnf 2 4\n1 2 0\n-1 2 0\n1 -2 0\n-1 -2 0\n".to_vec(),
+        drat: b"2 0\n0\n".to_vec(),
+    }
+}
+
+fn stated(folder: &Path, obligations: &[Obligation]) -> Certificate {
+    let snapshot = Session::new().snapshot();
+    let given = Given::of_process();
+    let path = folder.join("a.yaml");
+    let batch = snapshot
+        .check_all(&[path], &[], &given, &Cancel::default())
+        .unwrap();
+    Certificate::of(&snapshot, &batch, &given, obligations, folder)
+}
+
+#[test]
+fn any_changed_byte_is_noticed() {
+    let folder = folder();
+    let here = folder.path();
+    let key = public(here);
+    let signing = SigningKey::from_pem(ED25519.as_bytes()).unwrap();
+    let p256 = ring_key();
+    for (signer, public) in [
+        (None, None),
+        (Some(&signing), Some(key)),
+        (Some(&p256), Some(p256.public())),
+    ] {
+        let sealed = stated(here, &[obligation()]).seal(signer).unwrap();
+        let check = |bytes: &[u8]| verify(bytes, public.as_ref(), here, &FileSystem);
+        let good = check(&sealed).unwrap();
+        assert_eq!(good.proofs, 1);
+        assert!(good.same_rules);
+        match &public {
+            None => assert_eq!(good.trust, Trust::Unsigned),
+            Some(key) => assert_eq!(good.trust, Trust::Signed(key.id())),
+        }
+        // Bytes all over, each in three ways; cut off, and longer.
+        let step = (sealed.len() / 700).max(1);
+        let ends = (0..64).chain(sealed.len().saturating_sub(700)..sealed.len());
+        for at in (0..sealed.len()).step_by(step).chain(ends) {
+            for flip in [0x01, 0x20, 0x80] {
+                let mut changed = sealed.clone();
+                changed[at] ^= flip;
+                assert!(check(&changed).is_err(), "byte {at} with {flip:#x}");
+            }
+        }
+        for length in (0..sealed.len()).step_by(step * 10) {
+            assert!(check(&sealed[..length]).is_err(), "cut to {length}");
+        }
+        for more in [&b" "[..], b"\n", b"{}"] {
+            assert!(check(&[&sealed[..], more].concat()).is_err());
+            assert!(check(&[more, &sealed[..]].concat()).is_err());
+        }
+    }
+}
+
+#[test]
+fn a_wrong_proof_is_refused_though_it_is_signed() {
+    let folder = folder();
+    let signing = SigningKey::from_pem(ED25519.as_bytes()).unwrap();
+    let wrong = Obligation {
+        drat: b"0\n".to_vec(),
+        ..obligation()
+    };
+    let sealed = stated(folder.path(), &[wrong])
+        .seal(Some(&signing))
+        .unwrap();
+    let found = verify(&sealed, Some(&signing.public()), folder.path(), &FileSystem);
+    assert!(matches!(found, Err(Unverified::Broken(why)) if why.contains("the proof for HOT207")));
+}
+
+#[test]
+fn the_statement_says_what_was_checked() {
+    let folder = folder();
+    std::fs::write(
+        folder.path().join("a.yaml"),
+        TEMPLATE.replace("10.0.0.0/24", "10.0.0.0/33"),
+    )
+    .unwrap();
+    let statement = stated(folder.path(), &[]);
+    assert_eq!(statement.kind, "https://in-toto.io/Statement/v1");
+    let names: Vec<&str> = statement
+        .subject
+        .iter()
+        .map(|one| one.name.as_str())
+        .collect();
+    assert_eq!(names, ["a.yaml"]);
+    let predicate = &statement.predicate;
+    assert!(!predicate.deployable);
+    assert!(!predicate.findings.is_empty());
+    assert!(predicate.absent.iter().any(|path| path == "locus.toml"));
+    assert!(predicate.rules.len() > 50);
+    let verdicts = &predicate.projects[0].verdicts;
+    for finding in &predicate.findings {
+        assert_eq!(
+            verdicts[&finding.rule],
+            locus::certificate::Verdict::Violated
+        );
+    }
+    let holds = verdicts
+        .values()
+        .filter(|one| **one == locus::certificate::Verdict::Holds);
+    assert!(holds.count() > 50);
+}
+
+/// The checker of proofs knows nothing of the solver, and accepts what the solver proves.
+#[test]
+fn proofs_of_the_solver_are_accepted_and_changed_ones_are_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let model = "sig Hole {}\nsig Pigeon { sits: one Hole }\ncheck { some h: Hole | not lone sits.h } for exactly 5 Pigeon, exactly 4 Hole\n";
+    std::fs::write(folder.path().join("p.als"), model).unwrap();
+    let output = locus(folder.path(), &["run", "p.als", "--proof", "p.drat"]);
+    assert!(folder.path().join("p.drat").exists(), "{}", said(&output));
+    let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
+    let (cnf, proof) = (read("p.drat.cnf"), read("p.drat"));
+    assert_eq!(locus::certificate::drat::check(&cnf, &proof), Ok(()));
+    // Without one of the clauses, or about none of them, it proves nothing.
+    let clauses: Vec<&str> = cnf.lines().skip(1).collect();
+    let fewer = format!(
+        "p cnf 99 {}\n{}\n",
+        clauses.len() / 2,
+        clauses[..clauses.len() / 2].join("\n")
+    );
+    assert!(locus::certificate::drat::check(&fewer, &proof).is_err());
+}
