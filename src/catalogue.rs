@@ -137,6 +137,29 @@ impl Entry {
     }
 }
 
+/// What a finding says about the text that it points at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tag {
+    /// It works and will go.
+    Deprecated,
+    /// It does nothing.
+    Unnecessary,
+}
+
+/// How the text that a finding points at can be shown: names of rules say what is wrong.
+pub fn tag(id: &str) -> Option<Tag> {
+    let mut rules = locus_invariants::rules().iter();
+    let name = rules.find(|rule| rule.id == id)?.name.as_str();
+    let has = |words: &[&str]| name.split('-').any(|word| words.contains(&word));
+    if has(&["deprecated", "obsolete"]) {
+        Some(Tag::Deprecated)
+    } else if has(&["unused", "redundant", "unnecessary", "ineffective"]) {
+        Some(Tag::Unnecessary)
+    } else {
+        None
+    }
+}
+
 /// Why a word cannot be used in place of a code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused {

@@ -1,9 +1,10 @@
 //! Locus as a library: sessions about files, checks, and reports of what they find.
 //!
-//! The command `locus`, an editor's server and the gate all ask a [`session`]; how what it finds is shown is up to
+//! The command `locus`, the server for editors ([`lsp`]) and the gate all ask a [`session`]; how what it finds is shown is up to
 //! [`report`], which codes findings have stands in the [`catalogue`], and a [`certificate`] tells others what was found.
 
 pub mod catalogue;
 pub mod certificate;
+pub mod lsp;
 pub mod report;
 pub mod session;

@@ -43,6 +43,8 @@ pub(crate) enum Command {
     Completions(CompletionsArgs),
     /// Write manual pages to a folder
     Man(ManArgs),
+    /// Serve an editor on standard input and output (Language Server Protocol)
+    Lsp(LspArgs),
     /// Run the gate or talk to it (runs `locus-gate`)
     #[command(disable_help_flag = true)]
     Gate(Passed),
@@ -395,6 +397,13 @@ pub(crate) struct ManArgs {
     /// Folder to write to
     #[arg(default_value = ".", value_name = "FOLDER")]
     pub(crate) folder: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LspArgs {
+    // Some clients always pass it.
+    #[arg(long, hide = true)]
+    stdio: bool,
 }
 
 #[derive(Debug, Args)]

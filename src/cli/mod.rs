@@ -11,6 +11,7 @@ mod init;
 mod inputs;
 mod interrupt;
 mod loader;
+mod lsp;
 mod outputs;
 mod program;
 mod progress;
@@ -51,6 +52,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Init(args) => init::init(&args),
         Command::Completions(args) => shell::completions(&args),
         Command::Man(args) => shell::man(&args),
+        Command::Lsp(_) => lsp::lsp(),
         Command::Gate(passed) => program::GATE.run(&[], &passed.arguments),
         Command::Attest(passed) => program::GATE.run(&["attest"], &passed.arguments),
         Command::Reference(passed) => program::GATE.run(&["reference"], &passed.arguments),

@@ -323,7 +323,7 @@ impl Report {
 }
 
 /// The paths that something depends on, each once.
-fn watched(trace: &Trace) -> Vec<String> {
+pub(super) fn watched(trace: &Trace) -> Vec<String> {
     let mut paths: Vec<String> = trace.paths().map(str::to_owned).collect();
     paths.sort_unstable();
     paths.dedup();

@@ -102,6 +102,8 @@ pub struct Here {
     pub things: Vec<Thing>,
     /// Where what is used here is defined.
     pub definitions: Vec<Span>,
+    /// Where what is used or defined here is defined.
+    pub declared: Vec<Span>,
     /// Where what is defined or used here is used.
     pub references: Vec<Span>,
     /// The findings that point here, by their place in the report.
@@ -155,6 +157,12 @@ impl Report {
         // Who asks at a definition wants to know who uses it.
         if targets.is_empty() {
             targets.extend(self.defined_at(&covers));
+        }
+        for target in &targets {
+            let defined = self.defined(*target);
+            if !here.declared.contains(&defined) {
+                here.declared.push(defined);
+            }
         }
         for (span, target) in &uses {
             if targets.contains(target) && !here.references.contains(span) {
@@ -216,6 +224,7 @@ impl Report {
             symbol: None,
             things: Vec::new(),
             definitions: Vec::new(),
+            declared: Vec::new(),
             references: Vec::new(),
             findings: Vec::new(),
             rules: Vec::new(),

@@ -24,6 +24,24 @@ pub(super) struct Ignore {
     lines: (usize, usize),
 }
 
+/// The comment that ignores a rule in the line of a place, and the byte where it is inserted as a line of its own; none for
+/// what cannot be ignored. The reason is for the user to write.
+pub fn comment_for(text: &str, offset: usize, rule: &str) -> Option<(usize, String)> {
+    catalogue::find(rule, std::iter::once(rule).filter(|_| is_own(rule))).ok()?;
+    let start = text.get(..offset)?.rfind('\n').map_or(0, |at| at + 1);
+    let line = text.get(start..)?.lines().next()?;
+    let indent = line.get(..line.len() - line.trim_start_matches(' ').len())?;
+    Some((
+        start,
+        format!("{indent}# {MARK} {rule} -- why it is all right here\n"),
+    ))
+}
+
+/// Whether a code can only be that of a rule of the user's own.
+fn is_own(rule: &str) -> bool {
+    catalogue::documentation(rule).is_none()
+}
+
 /// The comments of some sources, and what is wrong with them.
 pub(super) fn read<'a>(
     sources: &Sources,

@@ -8,6 +8,7 @@
 mod batch;
 mod cancel;
 mod check;
+mod complete;
 mod discover;
 mod examples;
 mod explain;
@@ -15,6 +16,8 @@ mod files;
 mod here;
 mod ignores;
 mod memo;
+mod model;
+mod names;
 mod recognise;
 mod settings;
 mod suggest;
@@ -22,17 +25,22 @@ mod suggest;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use locus_core::{Diagnostic, Sources};
 use locus_frontends::language::Registry;
 use rayon::prelude::*;
 
 pub use batch::{Batch, Checked, Compared, Fixed, Totals};
 pub use cancel::{Cancel, Cancelled};
 pub use check::{Given, Report};
+pub use complete::{Completion, Written};
 pub use discover::{Discovery, Project, Skipped};
 pub use examples::{Difference, Example, Tried};
 pub use explain::Explanation;
 pub use files::{Disk, FileSystem, Files, Seen, why};
 pub use here::{Here, LocationHere, Part, RoleHere, Step, SymbolHere, Thing};
+pub use ignores::comment_for;
+pub use model::{ModelReport, NameKind, NamedHere};
+pub use names::{NameHere, Renamed, TextEdit};
 pub use recognise::Skip;
 pub use suggest::{Changed, Suggestion};
 
@@ -190,6 +198,17 @@ impl Snapshot {
             memo.put(project, given, trace, report.clone());
         }
         Ok(report)
+    }
+
+    /// What is wrong with a settings file, the sources that this is about, and the paths that were read.
+    pub fn check_settings(&self, path: &str) -> (Sources, Vec<Diagnostic>, Vec<String>) {
+        let place = std::path::Path::new(path);
+        let (settings, trace) = self
+            .known
+            .of(&self.registry, &self.files, Some(path), place);
+        let mut sources = Sources::new();
+        let wrong = settings.problems(&mut sources);
+        (sources, wrong, check::watched(&trace))
     }
 
     /// The settings of a project, and what was looked at to find them.

@@ -9,7 +9,8 @@ use locus_core::vocabulary::Vocabulary;
 use super::{Options, Target};
 use crate::language::project::with_bases;
 use crate::language::{
-    Confidence, Found, Input, InputKind, Kind, KindRole, Language, Loaded, Project, Request, Word,
+    Confidence, Found, Input, InputKind, Kind, KindRole, Language, Loaded, Names, Place, Project,
+    Request, Suggestion, Word,
 };
 use crate::loader::Loader;
 use crate::yaml::Mapping;
@@ -129,6 +130,19 @@ impl Language for Compose {
 
     fn codes(&self) -> &'static [Code] {
         super::codes::CODES
+    }
+
+    fn names(&self) -> &'static [Names] {
+        super::editing::NAMES
+    }
+
+    /// What includes, overrides and extends is one project.
+    fn shares_names(&self) -> bool {
+        true
+    }
+
+    fn suggest(&self, place: &Place<'_>) -> Vec<Suggestion> {
+        super::editing::suggest(place)
     }
 
     fn vocabulary(&self) -> Vocabulary {

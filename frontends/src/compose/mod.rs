@@ -11,6 +11,7 @@ mod build;
 mod codes;
 mod conventions;
 pub mod dotenv;
+mod editing;
 pub mod environment;
 mod files;
 mod language;

@@ -9,8 +9,8 @@ use rustc_hash::FxHashMap;
 
 use super::data::ResourceType;
 use crate::language::{
-    Confidence, Input, InputKind, Kind, KindRole, Language, Loaded, OwnSettings, Request,
-    SettingKey,
+    Confidence, Input, InputKind, Kind, KindRole, Language, Loaded, Names, OwnSettings, Place,
+    Request, SettingKey, Suggestion,
 };
 use crate::loader::Loader;
 use crate::yaml::{Mapping, Node};
@@ -151,6 +151,14 @@ impl Language for Heat {
             }
         }
         Some(OwnSettings::new(settings))
+    }
+
+    fn names(&self) -> &'static [Names] {
+        super::editing::NAMES
+    }
+
+    fn suggest(&self, place: &Place<'_>) -> Vec<Suggestion> {
+        super::editing::suggest(place)
     }
 
     fn vocabulary(&self) -> Vocabulary {

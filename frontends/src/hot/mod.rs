@@ -8,6 +8,7 @@ mod check;
 mod condition;
 mod constraint;
 pub mod data;
+mod editing;
 mod engine;
 pub mod environment;
 mod eval;

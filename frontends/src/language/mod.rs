@@ -3,6 +3,7 @@
 //! A further language is its folder beside this one, its folder in the library of rules, and one line of [`BUILTIN`];
 //! whoever finds, loads, checks or draws configurations asks a [`Registry`] and names no language.
 
+pub mod editing;
 pub mod input;
 pub mod kind;
 pub mod project;
@@ -29,6 +30,7 @@ use crate::loader::Loader;
 use crate::tosca::Tosca;
 use crate::yaml::Mapping;
 
+pub use editing::{Follows, NamePart, NameUse, Names, Place, Suggestion};
 pub use input::{Input, InputKind, InputValue, Inputs, Word};
 pub use kind::{Confidence, Kind, KindRole};
 pub use project::{Found, Project};
@@ -116,6 +118,22 @@ pub trait Language: Sync {
 
     /// What rules about it can mention, without what a project declares.
     fn vocabulary(&self) -> Vocabulary;
+
+    /// The names that are defined and used in its files, by which an editor finds, completes and renames them.
+    fn names(&self) -> &'static [Names] {
+        &[]
+    }
+
+    /// Whether the files of a project share their names, as opposed to each having its own.
+    fn shares_names(&self) -> bool {
+        false
+    }
+
+    /// What can be written at a place, apart from names: keys, values, functions.
+    fn suggest(&self, place: &Place<'_>) -> Vec<Suggestion> {
+        let _ = place;
+        Vec::new()
+    }
 
     /// Loads a configuration. One that is only recognised is said to be unchecked.
     fn load(&self, request: &Request, loader: &dyn Loader, sources: &mut Sources) -> Loaded {

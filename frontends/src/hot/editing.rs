@@ -1,0 +1,373 @@
+//! What can be written in a template, for editors.
+
+use std::fmt::Write as _;
+
+use locus_core::value::Constraint;
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+use super::data::{PropertySchema, PropertyType, ResourceType, StatusKind, catalogue, language};
+use crate::language::{Follows, NamePart, NameUse, Names, Place, Suggestion};
+use crate::yaml::Node;
+
+/// A place where names are used.
+const fn used(path: &'static [&'static str], part: NamePart) -> NameUse {
+    NameUse { path, part }
+}
+
+/// The names of a template.
+pub(super) static NAMES: &[Names] = &[
+    Names {
+        what: "parameter",
+        defined: &["parameters", "*"],
+        used: &[
+            used(&["**", "get_param"], NamePart::First),
+            used(&["parameter_groups", "*", "parameters"], NamePart::Each),
+        ],
+    },
+    Names {
+        what: "resource",
+        defined: &["resources", "*"],
+        used: &[
+            used(&["**", "get_resource"], NamePart::Each),
+            used(&["**", "get_attr"], NamePart::First),
+            used(&["resources", "*", "depends_on"], NamePart::Each),
+        ],
+    },
+    Names {
+        what: "condition",
+        defined: &["conditions", "*"],
+        used: &[
+            used(&["resources", "*", "condition"], NamePart::Each),
+            used(&["outputs", "*", "condition"], NamePart::Each),
+            used(&["**", "if"], NamePart::First),
+        ],
+    },
+];
+
+const SECTIONS: &[(&str, &str)] = &[
+    (
+        "heat_template_version",
+        "The version of the template's language",
+    ),
+    ("description", "What the template is for"),
+    ("parameter_groups", "How parameters are shown together"),
+    ("parameters", "What a stack is created with"),
+    ("conditions", "When resources and outputs exist"),
+    ("resources", "What is created"),
+    ("outputs", "What a stack tells when it is there"),
+];
+
+const RESOURCE: &[(&str, &str)] = &[
+    ("type", "What is created"),
+    ("properties", "How it is created"),
+    ("metadata", "Data for whoever runs in it"),
+    ("depends_on", "Resources that come first"),
+    ("update_policy", "How it is updated"),
+    ("deletion_policy", "What happens when the stack is deleted"),
+    (
+        "external_id",
+        "An existing resource that this one stands for",
+    ),
+    ("condition", "When it exists"),
+];
+
+const PARAMETER: &[(&str, &str)] = &[
+    ("type", "What values it takes"),
+    ("label", "Its name for people"),
+    ("description", "What it is for"),
+    ("default", "Its value when none is given"),
+    ("hidden", "Whether its value is shown"),
+    ("constraints", "What its values must be"),
+    ("immutable", "Whether it can be changed later"),
+    ("tags", "Words about it"),
+];
+
+const OUTPUT: &[(&str, &str)] = &[
+    ("value", "What is told"),
+    ("description", "What it means"),
+    ("condition", "When it is told"),
+];
+
+const PARAMETER_TYPES: &[&str] = &[
+    "string",
+    "number",
+    "comma_delimited_list",
+    "json",
+    "boolean",
+];
+
+/// What can be written at a place of a template.
+pub(super) fn suggest(place: &Place<'_>) -> Vec<Suggestion> {
+    let mut all = if place.is_key {
+        keys(place)
+    } else {
+        values(place)
+    };
+    all.sort_by(|a, b| {
+        b.required
+            .cmp(&a.required)
+            .then_with(|| a.deprecated.cmp(&b.deprecated))
+            .then_with(|| a.text.cmp(&b.text))
+    });
+    all
+}
+
+fn keys(place: &Place<'_>) -> Vec<Suggestion> {
+    match place.path {
+        [] => listed(SECTIONS, &["heat_template_version"]),
+        ["resources", _] => listed(RESOURCE, &["type"]),
+        ["parameters", _] => listed(PARAMETER, &["type"]),
+        ["outputs", _] => listed(OUTPUT, &["value"]),
+        ["resources", name, "properties", rest @ ..] => {
+            let ty = resource_type(place, name);
+            let own = ty.as_ref().and_then(|ty| entries(&ty.properties, rest));
+            match own {
+                Some(own) => {
+                    let mut all: Vec<Suggestion> = own
+                        .iter()
+                        .map(|(name, schema)| property(name, schema))
+                        .collect();
+                    if !rest.is_empty() {
+                        all.extend(functions(place));
+                    }
+                    all
+                }
+                // Where a value is expected, a function may stand.
+                None => functions(place),
+            }
+        }
+        ["outputs", _, "value", ..] | ["conditions", _, ..] => functions(place),
+        _ => Vec::new(),
+    }
+}
+
+fn values(place: &Place<'_>) -> Vec<Suggestion> {
+    match place.path {
+        ["heat_template_version"] => {
+            let names = language().version_names();
+            names.map(|name| plain(name, "template version")).collect()
+        }
+        ["resources", _, "type"] => catalogue().names().map(resource).collect(),
+        ["parameters", _, "type"] => {
+            let types = PARAMETER_TYPES.iter();
+            types.map(|ty| plain(ty, "parameter type")).collect()
+        }
+        ["resources", _, "deletion_policy"] => {
+            let all = ["delete", "retain", "snapshot"].iter();
+            all.map(|word| plain(word, "deletion policy")).collect()
+        }
+        [.., "get_param"] | [.., "get_param", ""] => {
+            let names = language().pseudo_parameters(false).iter();
+            names.map(|name| plain(name, "pseudo parameter")).collect()
+        }
+        [.., "get_attr", ""] => attributes(place),
+        ["resources", name, "properties", first, rest @ ..] => {
+            let schema = resource_type(place, name).and_then(|ty| {
+                let first = ty.properties.get(*first)?;
+                schema_at(first, rest).cloned()
+            });
+            schema.map(|schema| choices(&schema)).unwrap_or_default()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The type of a resource, as far as the template tells it.
+fn resource_type(place: &Place<'_>, name: &str) -> Option<Arc<ResourceType>> {
+    let ty = place.get(&["resources", name, "type"])?.as_str()?;
+    let alias = catalogue().alias(ty);
+    catalogue().get(alias.as_deref().unwrap_or(ty))
+}
+
+/// The properties that a map under some keys can have.
+fn entries<'s>(
+    properties: &'s FxHashMap<Arc<str>, PropertySchema>,
+    path: &[&str],
+) -> Option<&'s FxHashMap<Arc<str>, PropertySchema>> {
+    match path {
+        [] => Some(properties),
+        [first, rest @ ..] => schema_at(properties.get(*first)?, rest)?.entries.as_ref(),
+    }
+}
+
+fn schema_at<'s>(schema: &'s PropertySchema, path: &[&str]) -> Option<&'s PropertySchema> {
+    path.iter().try_fold(schema, |schema, key| match *key {
+        "" => schema.items.as_deref(),
+        key => schema.entries.as_ref()?.get(key),
+    })
+}
+
+fn listed(keys: &[(&str, &str)], required: &[&str]) -> Vec<Suggestion> {
+    let one = |&(key, about): &(&str, &str)| Suggestion {
+        text: key.to_owned(),
+        documentation: about.to_owned(),
+        required: required.contains(&key),
+        follows: match key {
+            "type"
+            | "default"
+            | "description"
+            | "label"
+            | "condition"
+            | "external_id"
+            | "deletion_policy"
+            | "heat_template_version"
+            | "value"
+            | "hidden"
+            | "immutable" => Follows::Value,
+            "depends_on" | "constraints" | "parameter_groups" | "tags" => Follows::List,
+            _ => Follows::Map,
+        },
+        ..Suggestion::default()
+    };
+    keys.iter().map(one).collect()
+}
+
+fn plain(text: &str, detail: &str) -> Suggestion {
+    Suggestion {
+        text: text.to_owned(),
+        detail: detail.to_owned(),
+        ..Suggestion::default()
+    }
+}
+
+/// A resource type, with the properties that it cannot be without.
+fn resource(name: &'static str) -> Suggestion {
+    let ty = catalogue().get(name);
+    let status = ty
+        .as_ref()
+        .map_or(StatusKind::Supported, |ty| ty.status.kind);
+    let mut block: Vec<String> = ty
+        .iter()
+        .flat_map(|ty| &ty.properties)
+        .filter(|(_, schema)| schema.required)
+        .map(|(name, _)| name.to_string())
+        .collect();
+    block.sort_unstable();
+    Suggestion {
+        text: name.to_owned(),
+        detail: "resource type".to_owned(),
+        deprecated: status != StatusKind::Supported,
+        block,
+        ..Suggestion::default()
+    }
+}
+
+fn property(name: &str, schema: &PropertySchema) -> Suggestion {
+    let mut about = String::new();
+    if schema.required {
+        about.push_str("Required. ");
+    }
+    if let Some(default) = &schema.default {
+        let _ = write!(about, "Default: `{default}`. ");
+    }
+    for limit in schema.limits() {
+        about.push_str(&constraint(limit));
+    }
+    if schema.immutable {
+        about.push_str("Cannot be changed later. ");
+    } else if !schema.update_allowed {
+        about.push_str("Changing it replaces the resource. ");
+    }
+    if schema.status.kind != StatusKind::Supported {
+        let _ = write!(about, "This property is {}. ", schema.status.kind.as_str());
+    }
+    Suggestion {
+        text: name.to_owned(),
+        detail: schema.ty.as_str().to_owned(),
+        documentation: about.trim_end().to_owned(),
+        required: schema.required,
+        deprecated: schema.status.kind != StatusKind::Supported,
+        follows: match schema.ty {
+            PropertyType::List => Follows::List,
+            PropertyType::Map => Follows::Map,
+            _ => Follows::Value,
+        },
+        block: Vec::new(),
+    }
+}
+
+fn constraint(constraint: &Constraint) -> String {
+    let range = |min: Option<String>, max: Option<String>| match (min, max) {
+        (Some(min), Some(max)) => format!("{min} to {max}"),
+        (Some(min), None) => format!("at least {min}"),
+        (None, Some(max)) => format!("at most {max}"),
+        (None, None) => "any".to_owned(),
+    };
+    match constraint {
+        Constraint::Length { min, max } => {
+            let (min, max) = (min.as_ref(), max.as_ref());
+            let text = range(min.map(ToString::to_string), max.map(ToString::to_string));
+            format!("Length: {text}. ")
+        }
+        Constraint::Range { min, max } => {
+            let (min, max) = (min.as_ref(), max.as_ref());
+            let text = range(min.map(ToString::to_string), max.map(ToString::to_string));
+            format!("Range: {text}. ")
+        }
+        Constraint::Modulo { step, offset } => format!("A multiple of {step} plus {offset}. "),
+        Constraint::OneOf(values) => {
+            let values: Vec<String> = values.iter().map(|one| format!("`{one}`")).collect();
+            format!("One of {}. ", values.join(", "))
+        }
+        Constraint::Pattern(pattern) => format!("Matches `{pattern}`. "),
+        Constraint::Named(name) => format!("Must be a `{name}`. "),
+    }
+}
+
+/// The values that a property lists.
+fn choices(schema: &PropertySchema) -> Vec<Suggestion> {
+    if schema.ty == PropertyType::Boolean {
+        return vec![plain("true", "boolean"), plain("false", "boolean")];
+    }
+    let limits = schema.limits().iter();
+    let listed = limits.filter_map(|limit| match limit {
+        Constraint::OneOf(values) => Some(values),
+        _ => None,
+    });
+    let values = listed.flatten();
+    values
+        .map(|value| plain(&value.to_string(), "allowed value"))
+        .collect()
+}
+
+/// The functions of the version that the template is in.
+fn functions(place: &Place<'_>) -> Vec<Suggestion> {
+    let version = place.get(&["heat_template_version"]).and_then(Node::as_str);
+    let version = version.and_then(|version| language().version(version));
+    let version = version.unwrap_or_else(|| language().newest());
+    let functions = match place.path {
+        ["conditions", ..] => &version.condition_functions,
+        _ => &version.functions,
+    };
+    let names = functions.keys().filter(|name| !name.contains("Fn::"));
+    names
+        .filter(|name| *name != "Ref")
+        .map(|name| plain(name, "function"))
+        .collect()
+}
+
+/// The attributes of the resource that a `get_attr` names first.
+fn attributes(place: &Place<'_>) -> Vec<Suggestion> {
+    let mut all = Vec::new();
+    // The list that the place is in names the resource; any type that the template has may be meant when it is not read.
+    let names: Vec<&str> = place
+        .get(&["resources"])
+        .and_then(Node::as_mapping)
+        .into_iter()
+        .flat_map(|mapping| mapping.named().map(|(name, _)| &**name))
+        .collect();
+    for name in names {
+        if let Some(ty) = resource_type(place, name) {
+            for (attribute, about) in &ty.attributes {
+                all.push(Suggestion {
+                    text: attribute.to_string(),
+                    detail: format!("attribute of `{name}`"),
+                    deprecated: about.status.kind != StatusKind::Supported,
+                    ..Suggestion::default()
+                });
+            }
+        }
+    }
+    all
+}

@@ -1,0 +1,130 @@
+//! What can be done about findings.
+
+use locus_core::diagnostic::{Applicability, Fix};
+use lsp_types::{
+    CodeAction, CodeActionKind, CodeActionOrCommand, CodeActionParams, CodeActionResponse,
+    NumberOrString, Range,
+};
+
+use super::Failure;
+use super::rename::{Edits, workspace_edit};
+use crate::lsp::uri;
+use crate::lsp::world::{Ranges, World, absolute, bytes};
+use crate::session::{Report, comment_for};
+
+/// The fixes of the findings at a place.
+pub(super) fn actions(
+    world: &World,
+    params: CodeActionParams,
+) -> Result<Option<CodeActionResponse>, Failure> {
+    let path = uri::to_path(&params.text_document.uri);
+    if !world.options.actions {
+        return Ok(None);
+    }
+    let only = params.context.only.as_ref();
+    let wants = |kind: &CodeActionKind| {
+        only.is_none_or(|only| {
+            only.iter()
+                .any(|one| kind.as_str().starts_with(one.as_str()))
+        })
+    };
+    let mut all: Vec<CodeActionOrCommand> = Vec::new();
+    let mut ignores: Vec<CodeActionOrCommand> = Vec::new();
+    let mut safe: Vec<&Fix> = Vec::new();
+    let reports = world.reports(&path)?;
+    for report in &reports {
+        let mut ranges = Ranges::new(world, &report.sources);
+        for finding in &report.findings {
+            let Some(span) = finding.primary() else {
+                continue;
+            };
+            if absolute(report.sources.name(span.file)) != path {
+                continue;
+            }
+            let own = finding.fixes.iter();
+            safe.extend(
+                own.filter(|fix| fix.applicability == Applicability::Safe)
+                    .take(1),
+            );
+            let range = ranges.range(span);
+            if !touches(range, params.range) || !wants(&CodeActionKind::QUICKFIX) {
+                continue;
+            }
+            let said = params.context.diagnostics.iter().find(|said| {
+                said.range == range
+                    && said.code == Some(NumberOrString::String(finding.code.clone()))
+            });
+            if let Some((at, comment)) = comment_for(
+                report.sources.text(span.file),
+                span.start as usize,
+                &finding.code,
+            ) {
+                let edits = Edits::from([(path.clone(), vec![(at..at, comment)])]);
+                ignores.push(CodeActionOrCommand::CodeAction(CodeAction {
+                    title: format!("Ignore {} here, with a reason", finding.code),
+                    kind: Some(CodeActionKind::QUICKFIX),
+                    diagnostics: said.map(|said| vec![said.clone()]),
+                    edit: Some(workspace_edit(world, edits)),
+                    ..CodeAction::default()
+                }));
+            }
+            for (at, fix) in finding.fixes.iter().enumerate() {
+                let action = CodeAction {
+                    title: fix.title.clone(),
+                    kind: Some(CodeActionKind::QUICKFIX),
+                    diagnostics: said.map(|said| vec![said.clone()]),
+                    edit: Some(workspace_edit(world, edits(report, &[fix]))),
+                    is_preferred: Some(at == 0 && fix.applicability == Applicability::Safe),
+                    ..CodeAction::default()
+                };
+                let action = CodeActionOrCommand::CodeAction(action);
+                if !all.contains(&action) {
+                    all.push(action);
+                }
+            }
+        }
+    }
+    ignores.dedup();
+    all.append(&mut ignores);
+    if let [report] = reports.as_slice()
+        && wants(&CodeActionKind::SOURCE_FIX_ALL)
+        && !safe.is_empty()
+    {
+        let count = safe.len();
+        all.push(CodeActionOrCommand::CodeAction(CodeAction {
+            title: format!("Apply all safe fixes ({count})"),
+            kind: Some(CodeActionKind::SOURCE_FIX_ALL),
+            edit: Some(workspace_edit(world, edits(report, &safe))),
+            ..CodeAction::default()
+        }));
+    }
+    Ok(Some(all))
+}
+
+/// The changes of fixes; one that meets another before it is left out.
+fn edits(report: &Report, fixes: &[&Fix]) -> Edits {
+    let mut all = Edits::new();
+    for fix in fixes {
+        let meets = fix.edits.iter().any(|edit| {
+            let known = all.get(&absolute(report.sources.name(edit.span.file)));
+            let new = bytes(edit.span);
+            known.is_some_and(|known| {
+                let mut known = known.iter();
+                known.any(|(old, _)| old.start <= new.end && new.start <= old.end)
+            })
+        });
+        if meets {
+            continue;
+        }
+        for edit in &fix.edits {
+            let path = absolute(report.sources.name(edit.span.file));
+            let own = all.entry(path).or_default();
+            own.push((bytes(edit.span), edit.text.clone()));
+        }
+    }
+    all
+}
+
+fn touches(a: Range, b: Range) -> bool {
+    a.start <= b.end && b.start <= a.end
+}

@@ -1,0 +1,303 @@
+//! What can be written at a place, also in a file that is only half typed.
+
+use locus_core::Sources;
+use locus_frontends::language::editing::matches;
+use locus_frontends::language::{Language, NamePart, Place, Suggestion};
+use locus_frontends::yaml::{self, Kind, Node};
+
+use super::Snapshot;
+
+/// What can be written at a place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Completion {
+    /// The word that is being written, in bytes.
+    pub word: std::ops::Range<usize>,
+    /// Whether a key is written, which a colon is to follow.
+    pub is_key: bool,
+    /// How far the line is indented, for what goes below it.
+    pub indent: usize,
+    /// The suggestions, the best first.
+    pub suggestions: Vec<Suggestion>,
+}
+
+/// What a language says about a key or value that is written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Written {
+    /// What it says.
+    pub about: Suggestion,
+}
+
+impl Snapshot {
+    /// What can be written at a place of a text in a language.
+    pub fn complete(&self, language: &dyn Language, text: &str, offset: usize) -> Completion {
+        let half = Half::of(text, offset);
+        let mut sources = Sources::new();
+        let file = sources.add("", half.text.as_str());
+        let parsed = yaml::parse(&sources, file, &yaml::Limits::default());
+        let mut completion = Completion {
+            word: half.word.clone(),
+            is_key: half.is_key,
+            indent: half.indent,
+            suggestions: Vec::new(),
+        };
+        let at = u32::try_from(half.word.start).unwrap_or(u32::MAX);
+        let holds = |node: &&Node| node.span.start <= at && at <= node.span.end;
+        let mut roots = parsed.documents.iter().map(|document| &document.root);
+        let Some(root) = roots.find(holds) else {
+            // In an empty file, the first key is written.
+            if parsed
+                .documents
+                .iter()
+                .all(|one| one.root.as_mapping().is_none())
+                && half.is_key
+            {
+                let empty = Node::new(
+                    Kind::Mapping(yaml::Mapping::default()),
+                    locus_core::Span::start_of(file),
+                );
+                let place = Place {
+                    root: &empty,
+                    path: &[],
+                    is_key: true,
+                };
+                completion.suggestions = language.suggest(&place);
+            }
+            return completion;
+        };
+        let mut path: Vec<&str> = Vec::new();
+        let mut siblings: Vec<&str> = Vec::new();
+        descend(root, at, half.is_key, &mut path, &mut siblings);
+        let place = Place {
+            root,
+            path: &path,
+            is_key: half.is_key,
+        };
+        let mut all = language.suggest(&place);
+        if half.is_key {
+            all.retain(|one| !siblings.contains(&one.text.as_str()));
+        }
+        let mut names = names_for(language, &half.text, root, &place);
+        names.append(&mut all);
+        completion.suggestions = names;
+        completion
+    }
+
+    /// What a language says about the last key of a path in a text, or about the value there.
+    pub fn written(
+        &self,
+        language: &dyn Language,
+        root: &Node,
+        path: &[&str],
+        value: Option<&str>,
+    ) -> Option<Written> {
+        let (wanted, place) = match value {
+            Some(value) => (
+                value,
+                Place {
+                    root,
+                    path,
+                    is_key: false,
+                },
+            ),
+            None => {
+                let (last, before) = path.split_last()?;
+                let place = Place {
+                    root,
+                    path: before,
+                    is_key: true,
+                };
+                (*last, place)
+            }
+        };
+        let mut all = language.suggest(&place).into_iter();
+        let about = all.find(|one| one.text == wanted)?;
+        Some(Written { about })
+    }
+}
+
+/// The names that are defined in a document and can be used at a place.
+fn names_for(
+    language: &dyn Language,
+    text: &str,
+    root: &Node,
+    place: &Place<'_>,
+) -> Vec<Suggestion> {
+    let table = language.names();
+    let path = place.path;
+    // A name in a list stands one step below the key.
+    let (key, is_first) = match path {
+        [before @ .., ""] => (before, true),
+        all => (all, false),
+    };
+    let kinds: Vec<usize> = table
+        .iter()
+        .enumerate()
+        .filter(|(_, names)| {
+            names.used.iter().any(|used| {
+                let fits = matches!(
+                    used.part,
+                    NamePart::Each | NamePart::First | NamePart::BeforeColon
+                );
+                let in_map =
+                    place.is_key && used.part == NamePart::Each && matches(used.path, path);
+                let in_value = !place.is_key
+                    && fits
+                    && (matches(used.path, path) || (is_first && matches(used.path, key)));
+                in_map || in_value
+            })
+        })
+        .map(|(kind, _)| kind)
+        .collect();
+    let all = locus_frontends::language::editing::names_in(table, text, root);
+    let mut suggestions: Vec<Suggestion> = Vec::new();
+    for name in all.into_iter().filter(|name| name.is_definition) {
+        if !kinds.contains(&name.kind) {
+            continue;
+        }
+        let what = table.get(name.kind).map_or("name", |names| names.what);
+        let one = Suggestion {
+            text: name.name,
+            detail: what.to_owned(),
+            ..Suggestion::default()
+        };
+        if !suggestions.contains(&one) {
+            suggestions.push(one);
+        }
+    }
+    suggestions
+}
+
+/// Goes down to the map or value that a place is in.
+fn descend<'n>(
+    node: &'n Node,
+    at: u32,
+    is_key: bool,
+    path: &mut Vec<&'n str>,
+    siblings: &mut Vec<&'n str>,
+) {
+    match &node.kind {
+        Kind::Mapping(mapping) => {
+            let mut entries = mapping.entries.iter();
+            let Some(entry) = entries.rfind(|entry| entry.key.span.start <= at) else {
+                return;
+            };
+            if at <= entry.key.span.end && is_key {
+                let others = mapping
+                    .entries
+                    .iter()
+                    .filter(|other| other.key.span != entry.key.span);
+                siblings.clear();
+                siblings.extend(others.filter_map(|other| other.key.as_str()));
+                return;
+            }
+            path.push(entry.key.as_str().unwrap_or_default());
+            descend(&entry.value, at, is_key, path, siblings);
+        }
+        Kind::Sequence(items) => {
+            path.push("");
+            if let Some(item) = items.iter().rfind(|item| item.span.start <= at) {
+                descend(item, at, is_key, path, siblings);
+            }
+        }
+        Kind::Scalar(_) => {}
+    }
+}
+
+/// A text in which what is being typed is completed just so far that it can be read.
+struct Half {
+    text: String,
+    word: std::ops::Range<usize>,
+    is_key: bool,
+    indent: usize,
+}
+
+/// Stands where nothing is typed yet.
+const NOTHING: &str = "x";
+
+impl Half {
+    fn of(text: &str, offset: usize) -> Self {
+        let mut offset = offset.min(text.len());
+        while !text.is_char_boundary(offset) {
+            offset -= 1;
+        }
+        let before = text.get(..offset).unwrap_or_default();
+        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+        let line = before.get(line_start..).unwrap_or_default();
+        let after = text.get(offset..).unwrap_or_default();
+        let after_line = after.split(['\n', '\r']).next().unwrap_or_default();
+        let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | ':' | '/' | '$');
+        // A colon belongs to a word unless a blank follows it; a dash belongs to one unless it starts an item.
+        let mut start = line.len();
+        for (at, c) in line.char_indices().rev() {
+            let dash = c == '-'
+                && line
+                    .get(..at)
+                    .is_some_and(|l| !l.trim_start().is_empty() && !l.ends_with(' '));
+            if !is_part(c) && !dash {
+                break;
+            }
+            start = at;
+        }
+        let prefix = line.get(..start).unwrap_or_default();
+        let tail = after_line
+            .find(|c: char| !is_part(c) && c != '-')
+            .unwrap_or(after_line.len());
+        // Of a key that is written already, the colon is no part.
+        let tail_text = after_line.get(..tail).unwrap_or_default();
+        let rest_of_word = tail_text.trim_end_matches(':');
+        let word = line_start + start..offset + rest_of_word.len();
+        let rest = text.get(word.end..).unwrap_or_default();
+        let rest_line = rest.split(['\n', '\r']).next().unwrap_or_default();
+        let indent = line.len() - line.trim_start_matches([' ']).len();
+        let open = open_brackets(prefix);
+        let bare = prefix.trim_start_matches([' ', '-']);
+        let is_key = match open.last() {
+            Some('{') => prefix.trim_end().ends_with(['{', ',']),
+            Some(_) => false,
+            None => {
+                bare.is_empty() && !prefix.trim_end().ends_with('-')
+                    || (bare.is_empty() && rest_line.trim_start().starts_with(':'))
+            }
+        };
+        let mut mended = String::with_capacity(text.len() + 8);
+        mended.push_str(text.get(..word.end).unwrap_or_default());
+        if word.is_empty() {
+            mended.push_str(NOTHING);
+        }
+        if is_key && !rest_line.trim_start().starts_with(':') {
+            mended.push_str(": ");
+        }
+        // Brackets that the line leaves open are closed at its end.
+        let whole = format!("{prefix}{rest_line}");
+        mended.push_str(rest_line);
+        for bracket in open_brackets(&whole).iter().rev() {
+            mended.push(if *bracket == '{' { '}' } else { ']' });
+        }
+        mended.push_str(rest.get(rest_line.len()..).unwrap_or_default());
+        Half {
+            text: mended,
+            word,
+            is_key,
+            indent,
+        }
+    }
+}
+
+/// The brackets that a line opens and does not close, outermost first; those in quotes do not count.
+fn open_brackets(line: &str) -> Vec<char> {
+    let mut open = Vec::new();
+    let mut quote = None;
+    for c in line.chars() {
+        match (quote, c) {
+            (Some(q), c) if q == c => quote = None,
+            (Some(_), _) => {}
+            (None, '"' | '\'') => quote = Some(c),
+            (None, '{' | '[') => open.push(c),
+            (None, '}' | ']') => {
+                open.pop();
+            }
+            _ => {}
+        }
+    }
+    open
+}
