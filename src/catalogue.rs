@@ -9,6 +9,13 @@ use locus_frontends::language::Registry;
 /// What sessions report themselves.
 static SESSION: &[Code] = &[
     Code::error(
+        "free-input",
+        "an input accepts values that break rules",
+        "With `--all-inputs`, an input whose values are not listed breaks several rules by itself. Limit it to the values \
+         that work, and those who deploy are told before anything is created.",
+    )
+    .as_warning(),
+    Code::error(
         "ignore",
         "a comment that ignores a rule is wrong, or ignores nothing",
         "A rule is ignored by `# locus: ignore RULE -- reason`, on the line of the finding or above the block that it is in. \

@@ -92,6 +92,7 @@ fn batch() -> Batch {
 
 fn style(verbose: bool) -> Style {
     Style {
+        undecided: false,
         colour: false,
         verbose,
         time: Duration::from_micros(1234),

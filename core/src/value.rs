@@ -325,8 +325,49 @@ pub enum SymbolKind {
         /// The value when it is false; absent when the property then is.
         otherwise: Option<Box<Item>>,
     },
+    /// A truth value that other symbols decide in a way that a solver can follow.
+    Logic(Logic),
     /// Computed from other symbols.
     Computed,
+}
+
+/// How a truth value depends on other symbols.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Logic {
+    /// True when a symbol is false.
+    Not(SymbolId),
+    /// True when all symbols are.
+    All(Vec<SymbolId>),
+    /// True when one of the symbols is.
+    Any(Vec<SymbolId>),
+    /// True when two values are the same, once the symbols in them are replaced by their values.
+    Equal(Box<Value>, Box<Value>),
+}
+
+impl Logic {
+    /// The symbols that decide it, each once.
+    pub fn depends(&self) -> Vec<SymbolId> {
+        let mut found: Vec<SymbolId> = Vec::new();
+        let mut add = |symbol: SymbolId| {
+            if !found.contains(&symbol) {
+                found.push(symbol);
+            }
+        };
+        match self {
+            Logic::Not(symbol) => add(*symbol),
+            Logic::All(symbols) | Logic::Any(symbols) => symbols.iter().copied().for_each(add),
+            Logic::Equal(a, b) => {
+                for value in [a, b] {
+                    value.visit(&mut |leaf| {
+                        if let Value::Symbolic(symbol) = leaf {
+                            add(*symbol);
+                        }
+                    });
+                }
+            }
+        }
+        found
+    }
 }
 
 /// A value that is not known, with all that is known about it.

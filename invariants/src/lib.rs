@@ -12,7 +12,10 @@ pub mod library;
 pub mod models;
 pub mod own;
 
-pub use check::{Checker, Configuration, Options, Report, Stats, check as check_loaded};
+pub use check::{
+    Candidate, Candidates, Checker, Configuration, Dependence, Options, Report, Stats,
+    check as check_loaded,
+};
 pub use explain::explain;
 pub use locus_rules as rules;
 pub use locus_rules::logic;

@@ -6,22 +6,17 @@ use locus_frontends::language::{Registry, Request};
 use locus_frontends::loader::MemoryLoader;
 use locus_invariants::{Options, Report, check_loaded};
 
-fn check(text: &str, all_inputs: bool) -> Report {
+fn check(text: &str) -> Report {
     let mut sources = Sources::new();
     let request = Request {
         files: vec!["stack.yaml".to_owned()],
-        all_inputs,
         ..Request::default()
     };
     let loader = MemoryLoader::new().with("stack.yaml", text);
     let heat = Registry::builtin().named("hot").expect("Heat");
     let loaded = heat.load(&request, &loader, &mut sources);
     assert_eq!(loaded.diagnostics, []);
-    let options = Options {
-        all_inputs,
-        ..Options::default()
-    };
-    check_loaded(&loaded, &options)
+    check_loaded(&loaded, &Options::default())
 }
 
 fn codes(report: &Report) -> Vec<(&str, Severity)> {
@@ -52,23 +47,21 @@ resources:
 #[test]
 fn what_breaks_for_every_input_is_an_error() {
     let text = group("{ type: number, constraints: [{ allowed_values: [5, 7] }] }");
-    assert_eq!(codes(&check(&text, false)), [("HOT239", Severity::Error)]);
+    assert_eq!(codes(&check(&text)), [("HOT239", Severity::Error)]);
 }
 
 #[test]
-fn what_breaks_for_some_input_is_a_warning_when_asked_for() {
+fn what_breaks_for_some_input_is_counted() {
     let text = group("{ type: number, constraints: [{ allowed_values: [2, 7] }] }");
-    let report = check(&text, false);
+    let report = check(&text);
     assert_eq!(codes(&report), []);
     assert_eq!(report.stats.violable, 1);
-    let report = check(&text, true);
-    assert_eq!(codes(&report), [("HOT239", Severity::Warning)]);
 }
 
 #[test]
 fn what_breaks_for_no_input_is_silent() {
     let text = group("{ type: number, constraints: [{ allowed_values: [1, 2] }] }");
-    let report = check(&text, true);
+    let report = check(&text);
     assert_eq!(codes(&report), []);
     assert_eq!(report.stats.violable, 0);
 }
@@ -76,7 +69,7 @@ fn what_breaks_for_no_input_is_silent() {
 #[test]
 fn the_value_that_is_given_decides() {
     let text = group("{ type: number, default: 5 }");
-    assert_eq!(codes(&check(&text, false)), [("HOT239", Severity::Error)]);
+    assert_eq!(codes(&check(&text)), [("HOT239", Severity::Error)]);
 }
 
 #[test]
@@ -99,7 +92,7 @@ resources:
       network: { get_resource: net }
       mac_address: { get_param: other }
 ";
-    assert_eq!(codes(&check(text, false)), [], "two inputs may differ");
+    assert_eq!(codes(&check(text)), [], "two inputs may differ");
     let flavors = "heat_template_version: 2021-04-16
 parameters:
   id: { type: string }
@@ -111,7 +104,7 @@ resources:
     type: OS::Nova::Flavor
     properties: { ram: 1, vcpus: 1, flavorid: { get_param: id } }
 ";
-    let report = check(flavors, false);
+    let report = check(flavors);
     // Unless the input is `auto`, both have one identifier.
     assert!(report.findings.is_empty());
     assert_eq!(report.stats.violable, 1);
@@ -140,7 +133,7 @@ resources:
       floating_network: public
       port_id: { get_resource: port }
 ";
-    assert_eq!(codes(&check(text, false)), []);
+    assert_eq!(codes(&check(text)), []);
 }
 
 #[test]
@@ -164,7 +157,7 @@ resources:
 "
         ));
     }
-    let report = check(&text, false);
+    let report = check(&text);
     assert_eq!(codes(&report), []);
     let said = report.unchecked.iter().map(|one| one.code.as_str());
     let said: Vec<&str> = said.collect();
@@ -184,5 +177,5 @@ resources:
     properties:
       rules: [{ protocol: tcp, port_range_min: 22, port_range_max: 22 }]
 ";
-    assert_eq!(codes(&check(text, true)), []);
+    assert_eq!(codes(&check(text)), []);
 }

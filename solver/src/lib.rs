@@ -5,6 +5,7 @@
 pub mod alloy;
 mod approximate;
 mod circuit;
+pub mod clauses;
 mod cnf;
 pub mod evaluate;
 mod least_number;

@@ -1,5 +1,6 @@
 //! `locus check`: configurations against the rules of their language.
 
+use std::path::Path;
 use std::time::Instant;
 
 use locus::catalogue;
@@ -94,12 +95,33 @@ fn once(args: &CheckArgs, session: &Session, outputs: &[Output]) -> Result<(Batc
     }
     let style = Style {
         verbose: args.verbose,
+        undecided: args.show_undecided,
         time: start.elapsed(),
         ..Style::default()
     };
     outputs::write(outputs, &batch, &style)?;
+    if let Some(folder) = &args.witness
+        && let Err(error) = write_witnesses(&batch, &snapshot, folder)
+    {
+        let folder = folder.display();
+        eprintln!("error: cannot write to `{folder}`: {}", why(&error));
+        return Err(Exit::Unanswered);
+    }
     let exit = exit(&batch, args.fail_on);
     Ok((batch, exit))
+}
+
+/// Writes a file for each finding that depends on inputs.
+fn write_witnesses(batch: &Batch, snapshot: &Snapshot, folder: &Path) -> std::io::Result<()> {
+    std::fs::create_dir_all(folder)?;
+    for (language, files, violable) in &batch.violable {
+        let language = snapshot.registry().named(language);
+        let witness = language.and_then(|language| violable.witness(language, files));
+        if let Some((name, text)) = witness {
+            std::fs::write(folder.join(name), text)?;
+        }
+    }
+    Ok(())
 }
 
 /// What is checked, and with what.
@@ -137,7 +159,8 @@ fn exit(batch: &Batch, fail_on: FailOn) -> Exit {
     let worst = batch.findings.iter().map(|finding| finding.severity).max();
     let undecided = || {
         let mut unchecked = batch.unchecked.iter();
-        unchecked.any(|one| matches!(one.verdict, Verdict::Undecided { .. }))
+        !batch.undecided.is_empty()
+            || unchecked.any(|one| matches!(one.verdict, Verdict::Undecided { .. }))
     };
     let fails = match fail_on {
         FailOn::Error => worst >= Some(Severity::Error),

@@ -227,6 +227,14 @@ pub(crate) struct CheckArgs {
     /// Sign the certificate with this private key in PEM form (Ed25519 or P-256)
     #[arg(long, value_name = "FILE", requires = "certificate")]
     pub(crate) key: Option<PathBuf>,
+
+    /// With `--all-inputs`, list what could not be decided
+    #[arg(long)]
+    pub(crate) show_undecided: bool,
+
+    /// With `--all-inputs`, write a file for each finding that depends on inputs, to show it again
+    #[arg(long, value_name = "DIR", requires = "all_inputs")]
+    pub(crate) witness: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -24,6 +24,8 @@ struct Output<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     compared: Option<&'a Compared>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    undecided: Vec<Finding<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     skipped: Vec<SkippedFile<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     suggestions: Vec<Suggested<'a>>,
@@ -141,6 +143,8 @@ struct Stats {
     instances: Option<usize>,
     variables: usize,
     clauses: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dependent: Option<usize>,
     checked: usize,
     deployable: usize,
     ms: f64,
@@ -166,6 +170,7 @@ pub fn render(batch: &Batch, style: &Style) -> String {
         unchecked: findings(&batch.unchecked, sources, &documented),
         ignored,
         compared: batch.compared.as_ref(),
+        undecided: findings(&batch.undecided, sources, &documented),
         skipped: skipped.collect(),
         suggestions: batch.suggestions.iter().map(suggested).collect(),
         stats: Stats {
@@ -175,6 +180,7 @@ pub fn render(batch: &Batch, style: &Style) -> String {
             instances: totals.instances,
             variables: totals.variables,
             clauses: totals.clauses,
+            dependent: Some(totals.dependent).filter(|&dependent| dependent > 0),
             checked: totals.checked,
             deployable: totals.deployable,
             ms: (style.time.as_secs_f64() * 1e6).round() / 1e3,
@@ -215,7 +221,7 @@ fn documented(batch: &Batch) -> Documented<'_> {
     let mut documented = Documented::new();
     let ignored = batch.ignored.iter().map(|(finding, _)| finding);
     let findings = batch.findings.iter().chain(&batch.unchecked);
-    for diagnostic in findings.chain(ignored) {
+    for diagnostic in findings.chain(ignored).chain(&batch.undecided) {
         let code = diagnostic.code.as_str();
         let page = || catalogue::documentation(code);
         documented.entry(code).or_insert_with(page);

@@ -31,6 +31,8 @@ pub struct Style {
     pub colour: bool,
     /// Whether files that were passed over are listed, not only counted, and like findings are not folded.
     pub verbose: bool,
+    /// Whether what could not be decided is listed, not only counted.
+    pub undecided: bool,
     /// How long the check took.
     pub time: Duration,
     /// How many columns there are.
@@ -44,6 +46,7 @@ impl Default for Style {
         Style {
             colour: false,
             verbose: false,
+            undecided: false,
             time: Duration::ZERO,
             width: WIDTH,
             links: false,

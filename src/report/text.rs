@@ -52,6 +52,11 @@ pub fn render(batch: &Batch, style: &Style) -> String {
     for suggestion in &batch.suggestions {
         out.push_str(&suggested(suggestion));
     }
+    if style.undecided {
+        for diagnostic in &batch.undecided {
+            out.push_str(&frames.render(diagnostic));
+        }
+    }
     skipped(batch, style, &mut out);
     summary(batch, style, &mut out);
     out
@@ -182,6 +187,12 @@ pub(super) fn summary(batch: &Batch, style: &Style, out: &mut String) {
     }
     if batch.baselined > 0 {
         let _ = write!(out, "; {} in the baseline", batch.baselined);
+    }
+    if !batch.undecided.is_empty() {
+        let _ = write!(out, "; {} undecided", batch.undecided.len());
+        if !style.undecided {
+            out.push_str(" (`--show-undecided` lists them)");
+        }
     }
     if let Some(compared) = &batch.compared {
         let _ = write!(

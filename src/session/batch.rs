@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use super::check::{Given, Loading, Report};
 use super::discover::{Project, Skipped};
+use super::every::Violable;
 use super::ignores;
 use super::suggest::Suggestion;
 use super::{Cancel, Cancelled, Snapshot, on_all_cores};
@@ -27,6 +28,8 @@ pub struct Totals {
     pub variables: usize,
     /// Clauses of the SAT problems that were solved.
     pub clauses: usize,
+    /// Things that rules are about and that depend on inputs, when all inputs are taken.
+    pub dependent: usize,
     /// Configurations that were checked.
     pub checked: usize,
     /// How many of them nothing forbids to deploy.
@@ -42,6 +45,10 @@ pub struct Batch {
     pub findings: Vec<Diagnostic>,
     /// What could not be checked, and why.
     pub unchecked: Vec<Diagnostic>,
+    /// What could not be decided because of inputs that are too free.
+    pub undecided: Vec<Diagnostic>,
+    /// What breaks for some inputs: the language and the files of its project, and what shows it.
+    pub violable: Vec<(&'static str, Vec<String>, Violable)>,
     /// Files met in folders that are not checked by themselves.
     pub skipped: Vec<Skipped>,
     /// The sources that all of it is about.
@@ -280,6 +287,13 @@ impl Batch {
         let ignored = report.ignored.iter();
         let ignored = ignored.map(|(finding, reason)| (moved(finding), reason.clone()));
         self.ignored.extend(ignored);
+        let everything = &report.everything;
+        self.undecided
+            .extend(everything.undecided.iter().map(moved));
+        for one in &everything.violable {
+            let files = report.files.iter().take(1).cloned().collect();
+            self.violable.push((report.language, files, one.clone()));
+        }
         let totals = &mut self.totals;
         totals.files += 1;
         totals.checked += 1;
@@ -287,6 +301,7 @@ impl Batch {
         totals.locations += report.stats.locations;
         totals.variables += report.stats.variables;
         totals.clauses += report.stats.clauses;
+        totals.dependent += everything.dependent;
         let rules = totals.rules.entry(report.language).or_default();
         *rules = report.stats.rules.max(*rules);
         if let Some(instances) = &mut totals.instances {

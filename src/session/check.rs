@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use locus_core::facts::Facts;
 use locus_core::{Diagnostic, LocationGraph, Severity, Sources, Span};
-use locus_frontends::language::{Inputs, Loaded, Request};
+use locus_frontends::language::{Chosen, Inputs, Loaded, Request};
 use locus_invariants::instance::{self, Judgement};
 use locus_invariants::rules::Rule;
 use locus_invariants::{Options, OwnRules, Stats, check_loaded};
@@ -15,6 +15,7 @@ use locus_solver::limits::Limits;
 use super::Snapshot;
 use super::cancel::{Cancel, Cancelled};
 use super::discover::Project;
+use super::every::Everything;
 use super::files::{Seen, Trace, Traced};
 use super::ignores;
 use super::settings::Settings;
@@ -89,6 +90,8 @@ pub struct Report {
     pub facts: Facts,
     /// Whether the reference model has the graph as an instance; none when it was not asked, or cannot say.
     pub is_instance: Option<bool>,
+    /// What came of taking every input, when that was asked for.
+    pub everything: Everything,
     /// What was counted.
     pub stats: Stats,
 }
@@ -107,32 +110,46 @@ impl Report {
 /// A project that was loaded and is yet to be checked.
 pub(super) struct Loading {
     pub(super) loaded: Loaded,
-    sources: Sources,
-    settings: Arc<Settings>,
+    pub(super) sources: Sources,
+    pub(super) settings: Arc<Settings>,
     trace: Trace,
 }
 
 impl Snapshot {
     /// Loads a project with the inputs of its settings and those given.
     pub(super) fn load(&self, project: &Project, given: &Given) -> Loading {
+        self.load_chosen(project, given, false, &[])
+    }
+
+    /// The same, with all other inputs open or with values chosen for some.
+    pub(super) fn load_chosen(
+        &self,
+        project: &Project,
+        given: &Given,
+        open: bool,
+        chosen: &[Chosen],
+    ) -> Loading {
         let mut sources = Sources::new();
         let traced = Traced::new(&self.files);
         let (settings, seen) = self.settings(project, given);
         let section = settings.section(project.language);
-        let request = Request {
+        let mut request = Request {
             files: project.files.clone(),
             inputs: section
                 .inputs
                 .then(project.language.inputs(), &given.inputs),
             settings: section.own,
             variables: given.variables.clone(),
-            all_inputs: given.all_inputs,
+            all_inputs: open,
             now: given.now,
             mentioned: settings
                 .rules_of(project.language.name())
                 .map(OwnRules::words)
                 .unwrap_or_default(),
         };
+        for chosen in chosen {
+            project.language.choose(&mut request, chosen);
+        }
         let loaded = project.language.load(&request, &traced, &mut sources);
         let mut trace = traced.into_trace();
         trace.extend(&seen);
@@ -167,7 +184,6 @@ impl Snapshot {
             ignore.extend(own.map(str::to_owned));
         }
         let options = Options {
-            all_inputs: given.all_inputs,
             ignore: ignore.clone(),
             severities: settings.severities.clone(),
             texts: Some(&sources),
@@ -281,6 +297,7 @@ impl Report {
             graph,
             facts,
             is_instance: None,
+            everything: Everything::default(),
             stats: checked.stats,
         }
     }
@@ -311,7 +328,7 @@ impl Report {
     }
 
     /// Brings the findings into the order of the text, each once.
-    fn sort(&mut self) {
+    pub(super) fn sort(&mut self) {
         let sources = &self.sources;
         self.findings.sort_by_cached_key(|finding| {
             let span = finding.primary();

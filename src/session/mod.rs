@@ -10,6 +10,7 @@ mod cancel;
 mod check;
 mod complete;
 mod discover;
+mod every;
 mod examples;
 mod explain;
 mod files;
@@ -34,6 +35,7 @@ pub use cancel::{Cancel, Cancelled};
 pub use check::{Given, Report};
 pub use complete::{Completion, Written};
 pub use discover::{Discovery, Project, Skipped};
+pub use every::{Everything, Violable};
 pub use examples::{Difference, Example, Tried};
 pub use explain::Explanation;
 pub use files::{Disk, FileSystem, Files, Seen, why};
@@ -192,7 +194,10 @@ impl Snapshot {
         given: &Given,
         cancel: &Cancel,
     ) -> Result<Arc<Report>, Cancelled> {
-        let (trace, report) = self.judge(loading, given, cancel)?;
+        let (trace, mut report) = self.judge(loading, given, cancel)?;
+        if given.all_inputs {
+            self.every_input(project, given, &mut report, cancel)?;
+        }
         let report = Arc::new(report);
         if let Some(memo) = &self.memo {
             memo.put(project, given, trace, report.clone());

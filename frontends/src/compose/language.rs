@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use locus_core::Sources;
 use locus_core::catalogue::Code;
+use locus_core::value::{Domain, Value, ValueType};
 use locus_core::vocabulary::Vocabulary;
 
 use super::{Options, Target};
 use crate::language::project::with_bases;
 use crate::language::{
-    Confidence, Found, Input, InputKind, Kind, KindRole, Language, Loaded, Names, Place, Project,
-    Request, Suggestion, Word,
+    Chosen, Confidence, Found, Input, InputKind, InputValue, Kind, KindRole, Language, Loaded, Names,
+    OpenInput, Place, Project, Request, Suggestion, Witness, Word, choice,
 };
 use crate::loader::Loader;
 use crate::yaml::Mapping;
@@ -18,6 +19,9 @@ use crate::yaml::Mapping;
 /// Docker Compose projects.
 #[derive(Clone, Copy, Debug)]
 pub struct Compose;
+
+/// What the names of the symbols of profiles start with.
+pub(super) const PROFILE: &str = "profile ";
 
 static KINDS: [Kind; 1] = [Kind {
     name: "Compose file",
@@ -147,6 +151,68 @@ impl Language for Compose {
 
     fn vocabulary(&self) -> Vocabulary {
         super::vocabulary::vocabulary()
+    }
+
+    fn open_inputs(&self, loaded: &Loaded) -> Vec<OpenInput> {
+        let mut inputs = choice::parameters(loaded);
+        for input in &mut inputs {
+            // Each use of a variable may have another default, so none of them is what not giving it means.
+            if input.domain.ty != ValueType::Bool {
+                input.default = None;
+            }
+            input.optional = true;
+        }
+        inputs
+    }
+
+    fn admits(&self, domain: &Domain, value: &Value) -> Option<bool> {
+        let empty = matches!(value, Value::Str(text) if text.is_empty());
+        Some(!empty || domain.constraints.is_empty())
+    }
+
+    fn choose(&self, request: &mut Request, chosen: &Chosen) {
+        match chosen.name.strip_prefix(PROFILE) {
+            Some(profile) => {
+                let input = INPUTS.iter().find(|input| input.name == "profile");
+                if let (Some(input), Value::Bool(true)) = (input, &chosen.value) {
+                    let value = InputValue::Text(profile.to_owned());
+                    request.inputs.add(input, value, None);
+                }
+            }
+            None => {
+                let variables = &mut request.variables;
+                variables.retain(|(name, _)| **name != *chosen.name);
+                variables.push((chosen.name.to_string(), chosen.value.to_string()));
+            }
+        }
+    }
+
+    fn witness(&self, chosen: &[Chosen]) -> Option<Witness> {
+        let mut text = String::new();
+        let mut profiles: Vec<&str> = Vec::new();
+        for Chosen { name, value } in chosen {
+            match (name.strip_prefix(PROFILE), value) {
+                (Some(profile), Value::Bool(true)) => profiles.push(profile),
+                (Some(_), _) => {}
+                (None, value) => {
+                    let value = value.to_string();
+                    let quoted = match value.contains('\'') {
+                        true => format!("{value:?}").replace('$', "\\$"),
+                        false => format!("'{value}'"),
+                    };
+                    text += &format!("{name}={quoted}\n");
+                }
+            }
+        }
+        if !profiles.is_empty() {
+            text += &format!("COMPOSE_PROFILES={}\n", profiles.join(","));
+        }
+        Some(Witness {
+            flag: "--env-file",
+            extension: "env",
+            comment: "#",
+            text,
+        })
     }
 
     fn load(&self, request: &Request, loader: &dyn Loader, sources: &mut Sources) -> Loaded {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use locus_core::Span;
-use locus_core::value::{Item, Value, ValueType};
+use locus_core::value::{Domain, Item, Logic, Symbol, SymbolKind, Value, ValueType};
 
 use super::engine::{Engine, Stack, Truth};
 use super::eval::Uses;
@@ -56,6 +56,18 @@ impl Engine<'_> {
         }
     }
 
+    /// A condition that others decide.
+    fn logic(&mut self, name: &str, span: Span, logic: Logic) -> Truth {
+        Truth::Symbol(self.graph.add_symbol(Symbol {
+            name: name.into(),
+            depends: logic.depends(),
+            kind: SymbolKind::Logic(logic),
+            domain: Domain::of(ValueType::Bool),
+            span,
+            default: None,
+        }))
+    }
+
     fn named_condition(&mut self, stack: &mut Stack, name: &Arc<str>, span: Span) -> Truth {
         let Some(&index) = stack.prepared.by_condition.get(name) else {
             return self.unknown_condition(span);
@@ -96,10 +108,7 @@ impl Engine<'_> {
                 };
                 match self.truth(stack, inner, uses) {
                     Truth::Known(flag) => Truth::Known(!flag),
-                    Truth::Symbol(symbol) => {
-                        let part = Item::new(Value::Symbolic(symbol), span);
-                        self.condition_symbol("not", span, &[&part])
-                    }
+                    Truth::Symbol(symbol) => self.logic("not", span, Logic::Not(symbol)),
                 }
             }
             "And" | "Or" => {
@@ -110,17 +119,14 @@ impl Engine<'_> {
                     match self.truth(stack, item, uses) {
                         Truth::Known(flag) if flag == decisive => return Truth::Known(decisive),
                         Truth::Known(_) => {}
-                        Truth::Symbol(symbol) => {
-                            open.push(Item::new(Value::Symbolic(symbol), span))
-                        }
+                        Truth::Symbol(symbol) => open.push(symbol),
                     }
                 }
-                match open.as_slice() {
-                    [] => Truth::Known(!decisive),
-                    parts => {
-                        let parts: Vec<&Item> = parts.iter().collect();
-                        self.condition_symbol(&variant.to_lowercase(), span, &parts)
-                    }
+                match (open.as_slice(), decisive) {
+                    ([], _) => Truth::Known(!decisive),
+                    ([only], _) => Truth::Symbol(*only),
+                    (_, true) => self.logic("or", span, Logic::Any(open)),
+                    (_, false) => self.logic("and", span, Logic::All(open)),
                 }
             }
             _ => {
@@ -149,6 +155,16 @@ impl Engine<'_> {
                         Truth::Known(truth(&text) == Some(true))
                     }
                     Some(Value::Symbolic(symbol)) => Truth::Symbol(symbol),
+                    None if variant == "Equals" => match item.value {
+                        Value::List(ref items) if items.len() == 2 => {
+                            let sides: Vec<Value> =
+                                items.iter().map(|item| item.value.clone()).collect();
+                            let [a, b] = sides.try_into().unwrap_or([Value::Null, Value::Null]);
+                            let equal = Logic::Equal(Box::new(a), Box::new(b));
+                            self.logic("equals", span, equal)
+                        }
+                        _ => self.condition_symbol("equals", span, &[&item]),
+                    },
                     _ => self.condition_symbol(&variant.to_lowercase(), span, &[&item]),
                 }
             }

@@ -2,15 +2,17 @@
 
 use std::sync::Arc;
 
-use locus_core::value::{Field, Value};
+use locus_core::value::{Constraint, Domain, Field, Item, Value};
 use locus_core::vocabulary::Vocabulary;
 use locus_core::{Diagnostic, Sources, suggest};
 use rustc_hash::FxHashMap;
 
+use super::constraint::Judge;
 use super::data::ResourceType;
+use super::parameter::{ParameterType, convert};
 use crate::language::{
-    Confidence, Input, InputKind, Kind, KindRole, Language, Loaded, Names, OwnSettings, Place,
-    Request, SettingKey, Suggestion,
+    Chosen, Confidence, Input, InputKind, InputValue, Kind, KindRole, Language, Loaded, Names,
+    OpenInput, OwnSettings, Place, Request, SettingKey, Suggestion, Witness, choice,
 };
 use crate::loader::Loader;
 use crate::yaml::{Mapping, Node};
@@ -165,6 +167,89 @@ impl Language for Heat {
         super::vocabulary::vocabulary()
     }
 
+    fn open_inputs(&self, loaded: &Loaded) -> Vec<OpenInput> {
+        let mut inputs = choice::parameters(loaded);
+        // Parameters of included templates are given by the resources that include them.
+        inputs.retain(|input| !input.name.contains('/') && !is_pseudo(&input.name));
+        for input in &mut inputs {
+            let written = input.default.take();
+            let ty = ParameterType::of_value(input.domain.ty);
+            let item = written.map(|value| Item::new(value, input.span));
+            input.default = item.and_then(|item| convert(ty, &item));
+            let lists = ty == ParameterType::List;
+            for constraint in &mut input.domain.constraints {
+                if let (Constraint::OneOf(values), false) = (constraint, lists) {
+                    let item = |value: &Value| Item::new(value.clone(), input.span);
+                    *values = values
+                        .iter()
+                        .filter_map(|value| convert(ty, &item(value)))
+                        .collect();
+                }
+            }
+        }
+        inputs
+    }
+
+    fn admits(&self, domain: &Domain, value: &Value) -> Option<bool> {
+        let mut judge = Judge::new(None);
+        let mut all = Some(true);
+        for constraint in &domain.constraints {
+            match judge.holds(constraint, value) {
+                Some(false) => return Some(false),
+                Some(true) => {}
+                None => all = None,
+            }
+        }
+        all
+    }
+
+    fn choose(&self, request: &mut Request, chosen: &Chosen) {
+        let value = InputValue::Pair(chosen.name.to_string(), written(&chosen.value));
+        if let Some(input) = INPUTS.iter().find(|input| input.name == "param") {
+            request.inputs.add(input, value, None);
+        }
+    }
+
+    fn witness(&self, chosen: &[Chosen]) -> Option<Witness> {
+        let mut text = String::from("parameters:\n");
+        for Chosen { name, value } in chosen {
+            // JSON is YAML, whatever is in the text.
+            let value = serde_json::Value::String(written(value));
+            text += &format!(
+                "  {}: {value}\n",
+                serde_json::Value::String(name.to_string())
+            );
+        }
+        Some(Witness {
+            flag: "-e",
+            extension: "yaml",
+            comment: "#",
+            text,
+        })
+    }
+
+    fn tighten(&self, bad: &[&Value], good: Option<&Value>) -> Option<String> {
+        let accepts = |constraint: &str, value: &Value| {
+            super::accepts(constraint, &written(value)) == Some(true)
+        };
+        let known = ["net_cidr", "ip_addr", "mac_addr", "ip_or_cidr", "dns_name"];
+        // Of what keeps the default, that which leaves the fewest of the others.
+        let good = good.filter(|value| !written(value).is_empty());
+        let fitting = good.map(|good| known.iter().filter(move |name| accepts(name, good)));
+        let left = |name: &&&str| bad.iter().filter(|value| accepts(name, value)).count();
+        let best = fitting.into_iter().flatten().min_by_key(left);
+        let best = best.filter(|name| left(name) < bad.len());
+        let Some(name) = best else {
+            return Some("`allowed_values` or an `allowed_pattern` would rule it out".to_owned());
+        };
+        Some(match left(&name) {
+            0 => format!("an `allowed_pattern` or `custom_constraint: {name}` would rule it out"),
+            _ => format!(
+                "`custom_constraint: {name}` would rule out some of it, `allowed_values` or an `allowed_pattern` the rest"
+            ),
+        })
+    }
+
     fn load(&self, request: &Request, loader: &dyn Loader, sources: &mut Sources) -> Loaded {
         let mut unchecked = Vec::new();
         let mut diagnostics = Vec::new();
@@ -214,6 +299,29 @@ impl Language for Heat {
                 .collect(),
         }
     }
+}
+
+/// A value as it is given on the command line.
+fn written(value: &Value) -> String {
+    match value {
+        Value::Str(text) => text.to_string(),
+        Value::List(items) if items.iter().all(|item| is_plain(&item.value)) => {
+            let items: Vec<String> = items.iter().map(|item| written(&item.value)).collect();
+            items.join(",")
+        }
+        Value::List(_) | Value::Map(_) => to_json(value).to_string(),
+        other => other.to_string(),
+    }
+}
+
+/// Whether Heat itself gives a parameter its value.
+fn is_pseudo(name: &str) -> bool {
+    name.starts_with("OS::") || name.starts_with("AWS::")
+}
+
+/// Whether a value can be one of several between commas.
+fn is_plain(value: &Value) -> bool {
+    !matches!(value, Value::List(_) | Value::Map(_) | Value::Null)
 }
 
 /// Whether a section holds something with a type.

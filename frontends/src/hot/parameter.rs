@@ -50,6 +50,17 @@ impl ParameterType {
         }
     }
 
+    /// The type with values of this type.
+    pub(super) fn of_value(ty: ValueType) -> Self {
+        match ty {
+            ValueType::Int | ValueType::Number => ParameterType::Number,
+            ValueType::List => ParameterType::List,
+            ValueType::Map => ParameterType::Json,
+            ValueType::Bool => ParameterType::Boolean,
+            ValueType::String | ValueType::Any => ParameterType::String,
+        }
+    }
+
     /// The type of its values.
     pub fn value_type(self) -> ValueType {
         match self {

@@ -3,6 +3,7 @@
 //! A further language is its folder beside this one, its folder in the library of rules, and one line of [`BUILTIN`];
 //! whoever finds, loads, checks or draws configurations asks a [`Registry`] and names no language.
 
+pub mod choice;
 pub mod editing;
 pub mod input;
 pub mod kind;
@@ -19,7 +20,7 @@ use std::time::SystemTime;
 
 use locus_core::catalogue::Code;
 use locus_core::facts::Facts;
-use locus_core::value::Field;
+use locus_core::value::{Domain, Field, Value};
 use locus_core::vocabulary::{Sig, Vocabulary};
 use locus_core::{Diagnostic, LocationGraph, Sources};
 
@@ -30,6 +31,7 @@ use crate::loader::Loader;
 use crate::tosca::Tosca;
 use crate::yaml::Mapping;
 
+pub use choice::{Chosen, OpenInput, Witness};
 pub use editing::{Follows, NamePart, NameUse, Names, Place, Suggestion};
 pub use input::{Input, InputKind, InputValue, Inputs, Word};
 pub use kind::{Confidence, Kind, KindRole};
@@ -133,6 +135,34 @@ pub trait Language: Sync {
     fn suggest(&self, place: &Place<'_>) -> Vec<Suggestion> {
         let _ = place;
         Vec::new()
+    }
+
+    /// The inputs that may be chosen, of a configuration that was loaded for all of them.
+    fn open_inputs(&self, loaded: &Loaded) -> Vec<OpenInput> {
+        choice::parameters(loaded)
+    }
+
+    /// Whether the domain of an input has a value; `None` when that cannot be told.
+    fn admits(&self, domain: &Domain, value: &Value) -> Option<bool> {
+        let _ = (domain, value);
+        None
+    }
+
+    /// Gives an input a value in what a configuration is loaded with, as its users would.
+    fn choose(&self, request: &mut Request, chosen: &Chosen) {
+        let _ = (request, chosen);
+    }
+
+    /// A file that gives these values to the inputs.
+    fn witness(&self, chosen: &[Chosen]) -> Option<Witness> {
+        let _ = chosen;
+        None
+    }
+
+    /// What the author may write so that an input takes none of some values, and still takes a good one.
+    fn tighten(&self, bad: &[&Value], good: Option<&Value>) -> Option<String> {
+        let _ = (bad, good);
+        None
     }
 
     /// Loads a configuration. One that is only recognised is said to be unchecked.

@@ -3,8 +3,6 @@
 
 use std::time::{Duration, Instant};
 
-use locus_core::diagnostic::Input;
-use locus_core::value::SymbolKind;
 use locus_solver::limits::Limits;
 use locus_solver::problem::{Formula, Problem};
 use locus_solver::search::{Instance, Options, Outcome, Search};
@@ -18,8 +16,8 @@ use crate::logic::{QueryId, Terms, VarId};
 pub(super) enum Decision {
     /// It happens for every input.
     Always,
-    /// It happens for these inputs, and not for others.
-    Sometimes(Vec<Input>),
+    /// It happens for some inputs, and not for others.
+    Sometimes,
     /// It happens for no input.
     Never,
     /// It depends on something that may be anything.
@@ -55,7 +53,7 @@ pub(super) fn decide(
     let Translation {
         mut problem,
         broken,
-        choice,
+        ..
     } = translation;
     let kept = problem.terms.not(broken);
     let avoidable = solve(&problem, kept, deadline, effort);
@@ -63,32 +61,9 @@ pub(super) fn decide(
     match (possible, avoidable) {
         (Some(None), _) => Decision::Never,
         (Some(Some(_)), Some(None)) => Decision::Always,
-        (Some(Some(instance)), Some(Some(_))) => {
-            let chosen = choice.and_then(|choice| instance.relations.get(choice.0 as usize));
-            let mut inputs = Vec::new();
-            for row in chosen.into_iter().flat_map(|set| set.tuples()) {
-                if let [symbol, value] = row.as_slice() {
-                    inputs.extend(input(database, symbol.0, value.0));
-                }
-            }
-            Decision::Sometimes(inputs)
-        }
+        (Some(Some(_)), Some(Some(_))) => Decision::Sometimes,
         _ => Decision::Undecided,
     }
-}
-
-/// An input and its value, in the user's words; not for what only the cloud decides.
-fn input(database: &Database, symbol: u32, value: u32) -> Option<Input> {
-    let info = database.atom(Atom(symbol));
-    let symbol = info.symbol.as_ref()?;
-    if !matches!(symbol.kind, SymbolKind::Parameter | SymbolKind::Condition) {
-        return None;
-    }
-    let known = database.atoms().nth(value as usize);
-    Some(Input {
-        name: info.name.to_string(),
-        value: known.map(|atom| database.atom(atom).name.to_string()),
-    })
 }
 
 /// An instance in which a formula holds; `Some(None)` when there is none, `None` when that is not known.

@@ -2,6 +2,7 @@
 
 #[cfg(test)]
 mod agreement;
+mod candidates;
 mod decide;
 mod fold;
 mod mend;
@@ -10,4 +11,5 @@ mod problem;
 mod report;
 mod run;
 
+pub use candidates::{Candidate, Candidates, Dependence};
 pub use run::{Checker, Configuration, Options, Report, Stats, check};

@@ -10,17 +10,19 @@ use locus_core::vocabulary::{Members, Sig};
 use rustc_hash::FxHashMap;
 
 use super::run::Configuration;
-use crate::engine::{Atom, AtomInfo, Database, DatabaseBuilder, Table, Tri};
+use crate::engine::{Atom, AtomInfo, Database, DatabaseBuilder, Reasons, Table, Tri};
 use crate::logic::RelationId;
 use crate::rules::{Origin, Program, Things};
 
 /// An atom with properties: a location, or a map within the properties of one.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 struct Owner<'g> {
     atom: Atom,
     fields: &'g [Field],
     /// Whether it is there for every input.
     certain: Tri,
+    /// The symbols that decide whether it is there.
+    reasons: Reasons,
     /// What a default that it has points at.
     span: Span,
 }
@@ -114,7 +116,13 @@ impl<'a> Populate<'a> {
                     ..AtomInfo::thing(shown(graph, location), Some(location.origin.span))
                 };
                 let atom = if external {
-                    self.builder.add_existing(info)
+                    let atom = self.builder.add_existing(info);
+                    for property in &location.properties {
+                        if let Value::Symbolic(symbol) = property.item.value {
+                            self.builder.name_by(atom, symbol.index());
+                        }
+                    }
+                    atom
                 } else {
                     self.builder.add(info)
                 };
@@ -199,7 +207,7 @@ impl<'a> Populate<'a> {
             }
             Origin::Things(of) => {
                 for owner in self.owners(*of).iter() {
-                    table.push(&[owner.atom], None, owner.certain);
+                    table.push_because(&[owner.atom], None, owner.certain, &owner.reasons);
                 }
             }
             Origin::Property { .. } => self.property(origin, &mut table),
@@ -292,15 +300,20 @@ impl<'a> Populate<'a> {
     /// A location that is or may be deployed.
     fn owner(&self, id: LocationId) -> Option<Owner<'a>> {
         let location = self.graph.location(id);
+        let mut reasons = Reasons::new();
         let certain = match location.presence {
             Presence::Present => Tri::True,
-            Presence::When(_) => Tri::Unknown,
+            Presence::When(symbol) => {
+                reasons.extend(u32::try_from(symbol.index()));
+                Tri::Unknown
+            }
             Presence::Absent => return None,
         };
         (!location.external).then_some(Owner {
             atom: *self.locations.get(id.index())?,
             fields: &location.properties,
             certain,
+            reasons,
             span: location.origin.span,
         })
     }
@@ -313,9 +326,9 @@ impl<'a> Populate<'a> {
                 continue;
             };
             let mut leaves = Vec::new();
-            self.leaves(item, owner.certain, &mut leaves);
+            self.leaves(item, owner.certain, &owner.reasons, &mut leaves);
             let many = matches!(item.value, Value::List(_));
-            for (index, (leaf, certain)) in leaves.into_iter().enumerate() {
+            for (index, (leaf, certain, reasons)) in leaves.into_iter().enumerate() {
                 if let Value::Map(fields) = &leaf.value {
                     let name = if many {
                         format!("{property}.{index}")
@@ -326,6 +339,7 @@ impl<'a> Populate<'a> {
                         atom: self.map((owner.atom, property, index), leaf, name),
                         fields,
                         certain,
+                        reasons,
                         span: leaf.span,
                     });
                 }
@@ -347,27 +361,52 @@ impl<'a> Populate<'a> {
         atom
     }
 
-    /// The values of a property: of a list each item, of a choice both alternatives.
-    fn leaves(&self, item: &'a Item, certain: Tri, out: &mut Vec<(&'a Item, Tri)>) {
+    /// The values of a property: of a list each item, of a choice both alternatives. Returns whether there may be none.
+    fn leaves(
+        &self,
+        item: &'a Item,
+        certain: Tri,
+        reasons: &Reasons,
+        out: &mut Vec<(&'a Item, Tri, Reasons)>,
+    ) -> Option<Reasons> {
         match &item.value {
-            Value::Null => {}
+            Value::Null => None,
             Value::List(items) => {
                 for item in items {
-                    self.leaves(item, certain, out);
+                    self.leaves(item, certain, reasons, out);
                 }
+                None
             }
             Value::Symbolic(symbol) => match &self.graph.symbol(*symbol).kind {
                 SymbolKind::Choice {
-                    then, otherwise, ..
+                    condition,
+                    then,
+                    otherwise,
                 } => {
-                    self.leaves(then, Tri::Unknown, out);
-                    if let Some(otherwise) = otherwise {
-                        self.leaves(otherwise, Tri::Unknown, out);
+                    let mut reasons = reasons.clone();
+                    reasons.extend(u32::try_from(condition.index()));
+                    let mut missing = self.leaves(then, Tri::Unknown, &reasons, out);
+                    let is_null = |item: &Item| matches!(item.value, Value::Null);
+                    let mut nothing = is_null(then);
+                    match otherwise {
+                        Some(otherwise) => {
+                            let more = self.leaves(otherwise, Tri::Unknown, &reasons, out);
+                            missing = missing.or(more);
+                            nothing |= is_null(otherwise);
+                        }
+                        None => nothing = true,
                     }
+                    missing.or(nothing.then_some(reasons))
                 }
-                _ => out.push((item, certain)),
+                _ => {
+                    out.push((item, certain, reasons.clone()));
+                    None
+                }
             },
-            _ => out.push((item, certain)),
+            _ => {
+                out.push((item, certain, reasons.clone()));
+                None
+            }
         }
     }
 
@@ -404,16 +443,21 @@ impl<'a> Populate<'a> {
         let mut leaves = Vec::new();
         for owner in owners.iter() {
             let mut absent = true;
+            // The default is there when a choice leaves the property out.
+            let mut possible: Option<Reasons> = None;
             for name in names {
                 let given = field(owner.fields, name);
                 leaves.clear();
                 if let Some(item) = given {
-                    self.leaves(item, owner.certain, &mut leaves);
+                    let missing = self.leaves(item, owner.certain, &owner.reasons, &mut leaves);
+                    possible = possible.or(missing);
                     absent &= matches!(item.value, Value::Null);
                 }
-                for (index, &(leaf, certain)) in leaves.iter().enumerate() {
+                for (index, (leaf, certain, reasons)) in leaves.iter().enumerate() {
+                    let (leaf, certain) = (*leaf, *certain);
                     if let Some(atom) = self.atom((owner.atom, name, index), leaf) {
-                        table.push(&[owner.atom, atom], Some(leaf.span), certain);
+                        let row = [owner.atom, atom];
+                        table.push_because(&row, Some(leaf.span), certain, reasons);
                     }
                     // Of a map without a schema the locations in it count too, under whatever key.
                     if let (Value::Map(fields), None) = (&leaf.value, maps) {
@@ -421,7 +465,8 @@ impl<'a> Populate<'a> {
                             if let Value::Location(id) = field.item.value
                                 && let Some(&atom) = self.locations.get(id.index())
                             {
-                                table.push(&[owner.atom, atom], Some(field.item.span), certain);
+                                let row = [owner.atom, atom];
+                                table.push_because(&row, Some(field.item.span), certain, reasons);
                             }
                         }
                     }
@@ -429,7 +474,11 @@ impl<'a> Populate<'a> {
             }
             if let (true, Some(default)) = (absent, &default) {
                 let atom = self.builder.value(default);
-                table.push(&[owner.atom, atom], Some(owner.span), owner.certain);
+                let row = [owner.atom, atom];
+                table.push_because(&row, Some(owner.span), owner.certain, &owner.reasons);
+            } else if let (Some(reasons), Some(default)) = (possible, &default) {
+                let row = [owner.atom, self.builder.value(default)];
+                table.push_because(&row, Some(owner.span), Tri::Unknown, &reasons);
             }
         }
     }

@@ -7,8 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use locus_core::value::Value;
 use locus_solver::problem::{
-    Decl, Expr, Formula, Int, Mult, Problem, Quant, RelationId as ProblemRelation, TupleSet,
-    Universe, Var,
+    Decl, Expr, Formula, Int, Mult, Problem, Quant, TupleSet, Universe, Var,
 };
 
 use crate::engine::{Atom, Builtin, Database, Kind, Tri};
@@ -34,8 +33,6 @@ pub(crate) struct Translation {
     pub(crate) problem: Problem,
     /// The formula that something breaks the rule.
     pub(crate) broken: Formula,
-    /// The relation from each symbol to the value chosen for it, when there are symbols.
-    pub(crate) choice: Option<ProblemRelation>,
 }
 
 struct Translator<'a> {
@@ -135,7 +132,7 @@ pub(crate) fn translate(
     };
     // Wide enough for any count.
     translator.problem.bitwidth = 20;
-    let choice = translator.choices(&symbols)?;
+    translator.choices(&symbols)?;
     for relation in relations {
         translator.relation(relation)?;
     }
@@ -143,7 +140,6 @@ pub(crate) fn translate(
     Ok(Translation {
         problem: translator.problem,
         broken,
-        choice,
     })
 }
 
@@ -153,9 +149,9 @@ impl Translator<'_> {
     }
 
     /// One value for each symbol.
-    fn choices(&mut self, symbols: &BTreeSet<Atom>) -> Result<Option<ProblemRelation>, Unsolved> {
+    fn choices(&mut self, symbols: &BTreeSet<Atom>) -> Result<(), Unsolved> {
         if symbols.is_empty() {
-            return Ok(None);
+            return Ok(());
         }
         let lower = self.empty(2)?;
         let mut upper = self.empty(2)?;
@@ -198,7 +194,7 @@ impl Translator<'_> {
             self.problem.require(one, "one value for each input", None);
         }
         self.choose = Some(choose);
-        Ok(Some(relation))
+        Ok(())
     }
 
     fn relation(&mut self, id: RelationId) -> Result<(), Unsolved> {

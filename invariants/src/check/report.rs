@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use locus_core::diagnostic::{Flow, FlowKind, Input, Member, Verdict};
+use locus_core::diagnostic::{Flow, FlowKind, Member, Verdict};
 use locus_core::{Diagnostic, Severity, Span, suggest};
 use rustc_hash::FxHashMap;
 
@@ -134,25 +134,6 @@ impl Reporter<'_> {
             steps: way.iter().map(|&atom| self.member(atom, None)).collect(),
         });
         cycles.collect()
-    }
-
-    /// The finding of a rule that is broken for some inputs only.
-    pub(super) fn violable(
-        &self,
-        rule: &RuleProgram,
-        binding: &Binding,
-        inputs: Vec<Input>,
-    ) -> Diagnostic {
-        let mut diagnostic = self.finding(rule, binding);
-        // It holds for other inputs, so it is not an error.
-        diagnostic.severity = diagnostic.severity.min(Severity::Warning);
-        let shown: Vec<String> = inputs.iter().map(Input::to_string).collect();
-        diagnostic.message = match shown.as_slice() {
-            [] => format!("for some inputs, {}", diagnostic.message),
-            shown => format!("with {}, {}", shown.join(" and "), diagnostic.message),
-        };
-        diagnostic.verdict = Verdict::Violable { inputs };
-        diagnostic
     }
 
     /// That it could not be decided whether something breaks a rule.

@@ -47,8 +47,6 @@ impl<'a> Configuration<'a> {
 /// What to check, and how far to go.
 #[derive(Clone, Debug)]
 pub struct Options<'a> {
-    /// Also report what breaks a rule for some inputs only.
-    pub all_inputs: bool,
     /// Rules that are not checked, by identifier or name.
     pub ignore: Vec<String>,
     /// How bad violations of rules are, where that is not as the rules say.
@@ -62,7 +60,6 @@ pub struct Options<'a> {
 impl Default for Options<'_> {
     fn default() -> Self {
         Options {
-            all_inputs: false,
             ignore: Vec::new(),
             severities: Vec::new(),
             budget: 200_000_000,
@@ -132,7 +129,7 @@ struct Outcome {
 }
 
 /// Locations below which one thread checks all rules.
-const ALONE: usize = 300;
+pub(super) const ALONE: usize = 300;
 
 /// Possible violations of one rule that the solver is asked about; a template with more has an input that
 /// nearly everything depends on.
@@ -185,7 +182,7 @@ impl Checker {
     /// Checks a configuration against all rules.
     pub fn check(&self, configuration: Configuration<'_>, options: &Options<'_>) -> Report {
         let graph = configuration.graph;
-        let database = populate(&self.program, configuration, options.all_inputs);
+        let database = populate(&self.program, configuration, false);
         let slots = self.slots.get_or_init(|| Slots::new(&self.program.terms));
         let shared = Shared::new(slots);
         let is_enabled = |rule: &RuleProgram| {
@@ -280,12 +277,7 @@ impl Checker {
         let mut order: Vec<Vec<Atom>> = Vec::new();
         let mut undecidable: Vec<Vec<Atom>> = Vec::new();
         let mut decisions = 0;
-        let search = if options.all_inputs {
-            Search::Complete
-        } else {
-            Search::Certain
-        };
-        let run = evaluator.run(query, search, &mut |this, tri| {
+        let run = evaluator.run(query, Search::Certain, &mut |this, tri| {
             // That an input may be equal to a member of a set makes no second member of it.
             for &(var, range) in &terms.query(query).decls {
                 let input = this.bound(var).filter(|&atom| database.is_symbol(atom));
@@ -358,7 +350,7 @@ impl Checker {
             }
             decisions += 1;
             // Without listed values, what is not known is nearly anything: never certain to break a rule.
-            let worthwhile = options.all_inputs || database.has_choices();
+            let worthwhile = database.has_choices();
             let decision = if !worthwhile {
                 Decision::Open
             } else if decisions > DECISIONS {
@@ -369,27 +361,13 @@ impl Checker {
             match decision {
                 Decision::Always => outcome.findings.push(reporter.finding(rule, binding)),
                 Decision::Never => {}
-                Decision::Sometimes(inputs) => {
-                    outcome.violable += 1;
-                    if options.all_inputs {
-                        outcome
-                            .findings
-                            .push(reporter.violable(rule, binding, inputs));
-                    }
-                }
-                Decision::Undecided if !options.all_inputs => {
+                Decision::Sometimes | Decision::Open => outcome.violable += 1,
+                Decision::Undecided => {
                     outcome.violable += 1;
                     let why = "it depends on inputs with too many values to try";
                     outcome
                         .unchecked
                         .push(reporter.undecided(rule, binding, why));
-                }
-                Decision::Open | Decision::Undecided => {
-                    outcome.violable += 1;
-                    if options.all_inputs {
-                        let open = reporter.violable(rule, binding, Vec::new());
-                        outcome.findings.push(open);
-                    }
                 }
             }
         }
@@ -399,7 +377,7 @@ impl Checker {
 
 /// What tells one finding of a rule from another: its anchors, in the order of the text where their order
 /// does not matter; and whether they are in that order already.
-fn identity(rule: &RuleProgram, binding: &Binding) -> (Vec<Atom>, bool) {
+pub(super) fn identity(rule: &RuleProgram, binding: &Binding) -> (Vec<Atom>, bool) {
     let value = |var: &VarId| {
         let found = binding.values.iter().find(|(other, _)| other == var);
         found.map(|&(_, atom)| atom)

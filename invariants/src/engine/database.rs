@@ -82,6 +82,8 @@ pub struct Database {
     /// The end of what exists already.
     end_vague: u32,
     tables: Vec<Relation>,
+    /// The symbols that name what exists already.
+    named_by: FxHashMap<Atom, u32>,
     /// Whether to look for what breaks a rule for some inputs, not only for all.
     all_inputs: bool,
 }
@@ -116,6 +118,14 @@ impl Database {
     /// Whether an atom is a value that is not known.
     pub fn is_symbol(&self, atom: Atom) -> bool {
         (self.first_symbol..self.end_symbols).contains(&atom.0)
+    }
+
+    /// The position of the symbol that an atom is, or is named by.
+    pub(super) fn symbol_of(&self, atom: Atom) -> Option<u32> {
+        match self.is_symbol(atom) {
+            true => atom.0.checked_sub(self.first_symbol),
+            false => self.named_by.get(&atom).copied(),
+        }
     }
 
     /// Whether an atom is something that exists already.
@@ -304,6 +314,13 @@ impl DatabaseBuilder {
         });
         self.database.end_vague = atom.0.saturating_add(1);
         atom
+    }
+
+    /// States that something that exists already is named by a symbol, by its position among the symbols.
+    pub fn name_by(&mut self, atom: Atom, symbol: usize) {
+        if let Ok(symbol) = u32::try_from(symbol) {
+            self.database.named_by.insert(atom, symbol);
+        }
     }
 
     /// Makes room for so many atoms, most of them values.

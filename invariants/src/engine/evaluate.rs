@@ -9,12 +9,14 @@ use locus_core::value::Value;
 use super::Builtin;
 use super::closure::Reach;
 use super::database::Database;
+use super::query::Search;
 use super::set::{Atom, Set, Tri};
 use super::shared::Shared;
 use super::table::Table;
+use super::trail::{Touched, Trail};
 use crate::logic::{
-    Count, ExprId, ExprNode, FormulaId, FormulaNode, IntCmp, IntId, IntNode, IntOp, Plan, Terms,
-    VarId,
+    Count, ExprId, ExprNode, FormulaId, FormulaNode, IntCmp, IntId, IntNode, IntOp, Plan, QueryId,
+    Terms, VarId,
 };
 
 /// The evaluation was given up because it took too many steps.
@@ -65,6 +67,12 @@ pub struct Evaluator<'a> {
     pub(super) met_open: bool,
     /// Values were met that a built-in relation cannot decide, such as a pattern that it cannot read.
     pub(super) undecidable: Cell<bool>,
+    /// The symbols because of which something is not known.
+    pub(super) trail: Trail,
+    /// The only values to try for variables, where there are such.
+    pinned: Vec<(VarId, Atom)>,
+    /// Answers that queries have had.
+    pub(super) visits: u64,
 }
 
 /// The least and the greatest value that an integer may have.
@@ -89,6 +97,85 @@ impl<'a> Evaluator<'a> {
             budget,
             met_open: false,
             undecidable: Cell::new(false),
+            trail: Trail::default(),
+            pinned: Vec::new(),
+            visits: 0,
+        }
+    }
+
+    /// The symbols that decide a query whose variables have these values, as far as it is not known.
+    pub(crate) fn depends(
+        &mut self,
+        query: QueryId,
+        pinned: Vec<(VarId, Atom)>,
+    ) -> Result<Vec<Touched>, Stopped> {
+        self.pinned = pinned;
+        self.trail.switch(true);
+        let run = self.run(query, Search::Complete, &mut |_, _| {
+            Ok(std::ops::ControlFlow::Continue(()))
+        });
+        let touched = self.trail.take();
+        self.trail.switch(false);
+        self.pinned.clear();
+        run.map(|_| touched)
+    }
+
+    /// Whether a value is to be tried for a variable.
+    pub(super) fn admits(&self, var: VarId, atom: Atom) -> bool {
+        let mut pinned = self.pinned.iter();
+        pinned.all(|&(other, only)| other != var || only == atom)
+    }
+
+    /// Whether two atoms stand for one thing.
+    pub(super) fn equal(&self, a: Atom, b: Atom) -> Tri {
+        let equal = self.database.equal(a, b);
+        if equal == Tri::Unknown && self.trail.is_on() {
+            self.trail.note_pair(self.database, a, b);
+        }
+        equal
+    }
+
+    /// Symbols, and the atoms that they may be as far as verdicts depended on it.
+    pub(crate) fn compared(&self) -> Vec<(u32, Atom)> {
+        self.trail.compared()
+    }
+
+    /// Whether a tuple of a table is there.
+    pub(super) fn certain(&self, table: &Table, at: usize) -> Tri {
+        let certain = table.certain(at);
+        if certain != Tri::True && self.trail.is_on() {
+            let at = u32::try_from(at).unwrap_or(u32::MAX);
+            self.trail.note_reasons(table.reasons(at).iter().copied());
+        }
+        certain
+    }
+
+    /// Notes what decides which tuples a table has.
+    fn note_table(&self, table: &Table) {
+        if self.trail.is_on() {
+            self.trail.note_reasons(table.all_reasons());
+        }
+    }
+
+    /// The tuples of an expression that a variable ranges over, of which each is noted when it is tried.
+    pub(super) fn range(&mut self, expr: ExprId) -> Result<Listed<'a>, Stopped> {
+        match self.terms.expr(expr) {
+            ExprNode::Relation(relation) if self.database.table(*relation).builtin().is_none() => {
+                Ok(Listed::Stored(self.database.table(*relation).set()))
+            }
+            _ => self.expr(expr),
+        }
+    }
+
+    /// Notes what decides whether a value is in the relation that its variable ranges over.
+    pub(super) fn note_member(&self, bound: ExprId, atom: Atom) {
+        if self.trail.is_on()
+            && let ExprNode::Relation(relation) = self.terms.expr(bound)
+        {
+            let table = self.database.table(*relation);
+            for &at in table.starting(atom) {
+                self.certain(table, at as usize);
+            }
         }
     }
 
@@ -143,9 +230,17 @@ impl<'a> Evaluator<'a> {
         )]
         let slot = &shared.closed[shared.place(expr)];
         if let Some(table) = slot.get() {
+            if self.trail.is_on() {
+                let known = shared.reasons(expr);
+                self.trail.note(known);
+            }
             return Ok(table);
         }
+        let mark = self.trail.mark();
         let set = self.compute(expr)?.into_owned();
+        if self.trail.is_on() {
+            shared.remember(expr, self.trail.since(mark));
+        }
         let database = self.database;
         let property = self.mentions_property(expr);
         Ok(slot.get_or_init(|| {
@@ -171,6 +266,11 @@ impl<'a> Evaluator<'a> {
 
     /// What can be reached by a binary expression without variables.
     pub(super) fn reach(&mut self, relation: ExprId) -> Result<&'a Reach, Stopped> {
+        if self.trail.is_on() {
+            // All of it matters to what can be reached; a table remembers what decides it.
+            let table = self.table(relation)?;
+            self.note_table(table);
+        }
         let shared: &'a Shared<'a> = self.shared;
         #[expect(
             clippy::indexing_slicing,
@@ -204,7 +304,10 @@ impl<'a> Evaluator<'a> {
                         let set = self.list_builtin(builtin, table.arity())?;
                         Ok(Listed::Computed(set))
                     }
-                    None => Ok(Listed::Stored(table.set())),
+                    None => {
+                        self.note_table(table);
+                        Ok(Listed::Stored(table.set()))
+                    }
                 }
             }
             _ if self.is_closed(expr) => Ok(Listed::Stored(self.table(expr)?.set())),
@@ -440,6 +543,18 @@ impl<'a> Evaluator<'a> {
 
     /// A formula.
     pub fn formula(&mut self, formula: FormulaId) -> Result<Tri, Stopped> {
+        if !self.trail.is_on() {
+            return self.judge(formula);
+        }
+        let mark = self.trail.mark();
+        let tri = self.judge(formula)?;
+        if tri != Tri::Unknown {
+            self.trail.forget(mark);
+        }
+        Ok(tri)
+    }
+
+    fn judge(&mut self, formula: FormulaId) -> Result<Tri, Stopped> {
         self.step()?;
         let terms = self.terms;
         match terms.formula(formula) {
@@ -470,7 +585,7 @@ impl<'a> Evaluator<'a> {
             FormulaNode::Equal(a, b) => {
                 if let (Some(left), Some(right)) = (self.scalar(*a), self.scalar(*b)) {
                     return Ok(match (left, right) {
-                        (Some(left), Some(right)) => self.database.equal(left, right),
+                        (Some(left), Some(right)) => self.equal(left, right),
                         (left, right) => Tri::from(left == right),
                     });
                 }
@@ -561,6 +676,11 @@ impl<'a> Evaluator<'a> {
             true => set.sure().filter(vague).count(),
             false => 0,
         };
+        if self.trail.is_on() && symbols > 0 {
+            for atom in set.sure.iter().chain(&set.maybe) {
+                self.trail.note_atom(self.database, *atom, false);
+            }
+        }
         let certain = set.sure().len();
         // Symbols may turn out to be one value, or one that is there already.
         let least = match (certain - symbols, symbols) {
@@ -614,6 +734,9 @@ impl<'a> Evaluator<'a> {
 
     fn sum(&self, set: &Set) -> Interval {
         if set.open || !set.maybe.is_empty() {
+            for atom in set.sure.iter().chain(&set.maybe) {
+                self.trail.note_atom(self.database, *atom, true);
+            }
             return UNBOUNDED;
         }
         let mut total: i128 = 0;
@@ -624,7 +747,12 @@ impl<'a> Evaluator<'a> {
                     Some(n) => total += i128::from(n),
                     None => return UNBOUNDED,
                 },
-                _ => return UNBOUNDED,
+                _ => {
+                    for atom in row {
+                        self.trail.note_atom(self.database, *atom, true);
+                    }
+                    return UNBOUNDED;
+                }
             }
         }
         (total, total)

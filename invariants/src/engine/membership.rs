@@ -17,7 +17,7 @@ impl<'a> Evaluator<'a> {
     fn same(&self, a: &[Atom], b: &[Atom]) -> Tri {
         let mut all = Tri::True;
         for (&a, &b) in a.iter().zip(b) {
-            all = all.and(self.database.equal(a, b));
+            all = all.and(self.equal(a, b));
         }
         all
     }
@@ -54,12 +54,12 @@ impl<'a> Evaluator<'a> {
         let mut best = Tri::from(table.is_open()).and(Tri::Unknown);
         if row.len() == 1 {
             for &at in table.starting(first) {
-                best = best.or(table.certain(at as usize));
+                best = best.or(self.certain(table, at as usize));
             }
         } else {
             for &at in table.starting(first) {
                 let found = self.same(row, table.row(at as usize));
-                best = best.or(found.and(table.certain(at as usize)));
+                best = best.or(found.and(self.certain(table, at as usize)));
             }
             if table.is_property() && self.database.is_existing(first) {
                 best = best.or(Tri::Unknown);
@@ -69,7 +69,7 @@ impl<'a> Evaluator<'a> {
         if best != Tri::True && self.database.has_vague() {
             let mut compare = |at: usize| {
                 let found = self.same(row, table.row(at));
-                best = best.or(found.and(table.certain(at)));
+                best = best.or(found.and(self.certain(table, at)));
                 best
             };
             if self.database.is_symbol(first) {
@@ -132,6 +132,16 @@ impl<'a> Evaluator<'a> {
 
     /// Whether a tuple is in a built-in relation: for symbols, over all the values they may have.
     pub(super) fn holds(&self, builtin: Builtin, row: &[Atom]) -> Tri {
+        let holds = self.decide(builtin, row);
+        if holds == Tri::Unknown && self.trail.is_on() {
+            for &atom in row {
+                self.trail.note_atom(self.database, atom, true);
+            }
+        }
+        holds
+    }
+
+    fn decide(&self, builtin: Builtin, row: &[Atom]) -> Tri {
         if builtin == Builtin::WrittenBefore {
             return match row {
                 [a, b] => Tri::from(self.database.written_before(*a, *b)),
@@ -189,19 +199,31 @@ impl<'a> Evaluator<'a> {
 
     /// Whether a tuple is in an expression.
     pub(super) fn contains(&mut self, expr: ExprId, row: &[Atom]) -> Result<Tri, Stopped> {
+        if !self.trail.is_on() {
+            return self.has(expr, row);
+        }
+        let mark = self.trail.mark();
+        let tri = self.has(expr, row)?;
+        if tri != Tri::Unknown {
+            self.trail.forget(mark);
+        }
+        Ok(tri)
+    }
+
+    fn has(&mut self, expr: ExprId, row: &[Atom]) -> Result<Tri, Stopped> {
         self.step()?;
         let terms = self.terms;
         match terms.expr(expr) {
             ExprNode::Relation(relation) => Ok(self.in_table(self.database.table(*relation), row)),
             ExprNode::Var(var) => Ok(match (self.bound(*var), row) {
-                (Some(atom), [other]) => self.database.equal(atom, *other),
+                (Some(atom), [other]) => self.equal(atom, *other),
                 _ => Tri::False,
             }),
             ExprNode::Tuple(tuple) => Ok(self.same(tuple, row)),
             ExprNode::None(_) => Ok(Tri::False),
             ExprNode::Univ => Ok(Tri::True),
             ExprNode::Iden => match row {
-                [a, b] => Ok(self.database.equal(*a, *b)),
+                [a, b] => Ok(self.equal(*a, *b)),
                 _ => Ok(Tri::False),
             },
             ExprNode::Union(parts) => {
@@ -346,7 +368,7 @@ impl<'a> Evaluator<'a> {
         self.step()?;
         let mut some = Tri::from(self.opens(atom, table)).and(Tri::Unknown);
         for &at in table.starting(atom) {
-            some = some.or(table.certain(at as usize));
+            some = some.or(self.certain(table, at as usize));
         }
         Ok(Some(some))
     }
@@ -388,7 +410,7 @@ impl<'a> Evaluator<'a> {
                 for &at in rows {
                     self.step()?;
                     let found = table.row(at as usize).get(1..).unwrap_or(&[]);
-                    out.push(found, table.certain(at as usize));
+                    out.push(found, self.certain(table, at as usize));
                 }
                 out.open = self.opens(atom, table);
                 if rows.len() > 1 {
@@ -430,7 +452,7 @@ impl<'a> Evaluator<'a> {
                     if let (Some((last, head)), Some((first, tail))) =
                         (x.split_last(), y.split_first())
                     {
-                        let met = self.database.equal(*last, *first);
+                        let met = self.equal(*last, *first);
                         out.push_parts(head, tail, sure.and(also).and(met));
                     }
                 }
@@ -452,7 +474,7 @@ impl<'a> Evaluator<'a> {
             for &at in table.starting(*last) {
                 self.step()?;
                 let found = table.row(at as usize).get(1..).unwrap_or(&[]);
-                let sure = tri.and(table.certain(at as usize));
+                let sure = tri.and(self.certain(table, at as usize));
                 out.push_parts(head, found, sure);
             }
             out.open |= self.opens(*last, table);
@@ -464,9 +486,13 @@ impl<'a> Evaluator<'a> {
     /// Whether a relation may relate an atom to more than it says.
     fn opens(&self, atom: Atom, table: &Table) -> bool {
         // What is not known may be the owner of anything that the relation says.
-        table.is_open()
+        let opens = table.is_open()
             || (self.database.is_symbol(atom) && !table.is_empty())
-            || (table.is_property() && self.database.is_existing(atom))
+            || (table.is_property() && self.database.is_existing(atom));
+        if opens {
+            self.trail.note_atom(self.database, atom, true);
+        }
+        opens
     }
 
     fn join_back(&mut self, table: &Table, right: &Set, out: &mut Set) -> Result<(), Stopped> {
@@ -493,18 +519,26 @@ impl<'a> Evaluator<'a> {
             };
             for &at in table.ending(*first) {
                 self.step()?;
-                push_head(table, at, tail, tri, out);
+                push_head(
+                    table,
+                    at,
+                    tail,
+                    tri.and(self.certain(table, at as usize)),
+                    out,
+                );
             }
             if database.is_symbol(*first) {
                 for at in 0..u32::try_from(table.len()).unwrap_or(u32::MAX) {
                     let met = self.meets(table, at as usize, *first);
-                    push_head(table, at, tail, tri.and(met), out);
+                    let sure = tri.and(met).and(self.certain(table, at as usize));
+                    push_head(table, at, tail, sure, out);
                 }
                 continue;
             }
             for &at in table.ending_vaguely(database, *first) {
                 let met = self.meets(table, at as usize, *first);
-                push_head(table, at, tail, tri.and(met), out);
+                let sure = tri.and(met).and(self.certain(table, at as usize));
+                push_head(table, at, tail, sure, out);
             }
         }
         Ok(())
@@ -512,7 +546,7 @@ impl<'a> Evaluator<'a> {
 
     fn meets(&self, table: &Table, at: usize, atom: Atom) -> Tri {
         let last = table.row(at).last();
-        last.map_or(Tri::False, |&last| self.database.equal(last, atom))
+        last.map_or(Tri::False, |&last| self.equal(last, atom))
     }
 
     /// All values that a built-in relation relates a value to, among those present.
@@ -536,9 +570,8 @@ impl<'a> Evaluator<'a> {
     }
 }
 
-fn push_head(table: &Table, at: u32, tail: &[Atom], tri: Tri, out: &mut Set) {
+fn push_head(table: &Table, at: u32, tail: &[Atom], sure: Tri, out: &mut Set) {
     let row = table.row(at as usize);
     let head = row.get(..row.len().saturating_sub(1)).unwrap_or(&[]);
-    let sure = tri.and(table.certain(at as usize));
     out.push_parts(head, tail, sure);
 }

@@ -11,6 +11,7 @@ mod query;
 mod set;
 mod shared;
 mod table;
+mod trail;
 
 pub use database::{AtomInfo, Database, DatabaseBuilder, Kind};
 pub use evaluate::{Evaluator, Stopped};
@@ -18,4 +19,5 @@ pub use locus_rules::Builtin;
 pub(crate) use query::Search;
 pub use set::{Atom, Set, Tri};
 pub(crate) use shared::{Shared, Slots};
-pub use table::Table;
+pub use table::{Reasons, Table};
+pub use trail::Touched;

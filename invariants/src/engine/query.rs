@@ -143,7 +143,10 @@ impl<'a> Evaluator<'a> {
         let plans = self.plans;
         let step = plans.get(query.index()).and_then(|plan| plan.steps.get(at));
         match step {
-            None => visit(self, so_far),
+            None => {
+                self.visits += 1;
+                visit(self, so_far)
+            }
             Some(Step::Test(formula)) => {
                 let tri = so_far.and(self.formula(*formula)?);
                 if tri == Tri::False {
@@ -165,14 +168,24 @@ impl<'a> Evaluator<'a> {
             }
             Some(Step::Bind { var, bound, source }) => {
                 let mut attempt = |this: &mut Self, atom: Atom, tri: Tri| {
+                    if !this.admits(*var, atom) {
+                        return Ok(ControlFlow::Continue(()));
+                    }
+                    let (mark, visits) = (this.trail.mark(), this.visits);
+                    if let (Tri::Unknown, Some(bound)) = (tri, bound) {
+                        this.note_member(*bound, atom);
+                    }
                     let before = this.bind(*var, Some(atom));
                     let flow = this.advance(query, at + 1, so_far.and(tri), search, visit);
                     this.bind(*var, before);
+                    if this.visits == visits {
+                        this.trail.forget(mark);
+                    }
                     flow
                 };
                 if let (Source::Bound, Some(bound)) = (source, bound) {
                     // Mostly a whole relation: not copied.
-                    let set = self.expr(*bound)?;
+                    let set = self.range(*bound)?;
                     self.met_open |= set.open;
                     for (row, tri) in set.rows() {
                         if let Some(&atom) = row.first()
@@ -256,7 +269,7 @@ impl<'a> Evaluator<'a> {
                 .map(|atom| (atom, Tri::True))
                 .collect());
         };
-        let set = self.expr(bound)?;
+        let set = self.range(bound)?;
         self.met_open |= set.open;
         let rows = set.rows();
         Ok(rows

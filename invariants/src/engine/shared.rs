@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicU8;
 
 use super::closure::Reach;
 use super::table::Table;
+use super::trail::Touched;
 use crate::logic::{ExprId, ExprNode, Terms};
 
 /// A place for each expression of a program whose tuples are the same for all rules over one database: those
@@ -50,6 +51,8 @@ impl Slots {
 pub(crate) struct Shared<'s> {
     slots: &'s Slots,
     pub(super) closed: Vec<OnceLock<Box<Table>>>,
+    /// What decides each of those, where somebody asked.
+    reasons: Vec<OnceLock<Vec<Touched>>>,
     pub(super) reach: Vec<OnceLock<Box<Reach>>>,
     /// One more than how hard each expression is to list, or zero when nobody asked.
     pub(super) costs: Vec<AtomicU8>,
@@ -61,10 +64,24 @@ impl<'s> Shared<'s> {
         Shared {
             slots,
             closed: std::iter::repeat_with(OnceLock::new).take(*count).collect(),
+            reasons: std::iter::repeat_with(OnceLock::new).take(*count).collect(),
             reach: std::iter::repeat_with(OnceLock::new).take(*count).collect(),
             costs: std::iter::repeat_with(AtomicU8::default)
                 .take(places.len())
                 .collect(),
+        }
+    }
+
+    /// The symbols that decide an expression without variables.
+    pub(super) fn reasons(&self, expr: ExprId) -> Vec<Touched> {
+        let slot = self.reasons.get(self.place(expr));
+        slot.and_then(OnceLock::get).cloned().unwrap_or_default()
+    }
+
+    /// Remembers the symbols that decide an expression without variables.
+    pub(super) fn remember(&self, expr: ExprId, touched: Vec<Touched>) {
+        if let Some(slot) = self.reasons.get(self.place(expr)) {
+            let _ = slot.set(touched);
         }
     }
 

@@ -3,6 +3,8 @@
 use std::sync::{LazyLock, OnceLock};
 
 use locus_core::Span;
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 use super::Builtin;
 use super::database::Database;
@@ -102,6 +104,8 @@ pub struct Table {
     spans: Vec<Option<Span>>,
     /// Rows that are there for some inputs only; empty when all are certain.
     doubtful: Vec<bool>,
+    /// For each row with a reason to doubt it, the symbols that decide it.
+    reasons: FxHashMap<u32, Reasons>,
     /// Whether some column of some row may be the same as another atom.
     symbolic: bool,
     /// There may be more tuples.
@@ -120,6 +124,9 @@ pub struct Table {
     /// The same for the first column.
     vague_first: OnceLock<Vec<u32>>,
 }
+
+/// The symbols that decide whether a row is there, by their positions among the symbols.
+pub type Reasons = SmallVec<[u32; 2]>;
 
 /// Most columns of an empty table that is shared.
 const WIDEST: usize = 4;
@@ -195,6 +202,31 @@ impl Table {
         }
         self.rows.extend_from_slice(row);
         self.spans.push(span);
+    }
+
+    /// Adds a tuple that is there for some inputs, with the symbols that decide it.
+    pub fn push_because(
+        &mut self,
+        row: &[Atom],
+        span: Option<Span>,
+        certain: Tri,
+        reasons: &Reasons,
+    ) {
+        let at = u32::try_from(self.spans.len()).unwrap_or(u32::MAX);
+        self.push(row, span, certain);
+        if certain != Tri::True && !reasons.is_empty() {
+            self.reasons.insert(at, reasons.clone());
+        }
+    }
+
+    /// The symbols that decide whether a tuple is there.
+    pub(super) fn reasons(&self, at: u32) -> &[u32] {
+        self.reasons.get(&at).map_or(&[], |reasons| reasons)
+    }
+
+    /// The symbols that decide which tuples are there.
+    pub(super) fn all_reasons(&self) -> impl Iterator<Item = u32> + '_ {
+        self.reasons.values().flatten().copied()
     }
 
     /// Number of columns.

@@ -72,7 +72,7 @@ pub fn to_json(graph: &LocationGraph, sources: &Sources) -> Json {
             let kind = match &symbol.kind {
                 SymbolKind::Parameter => "parameter",
                 SymbolKind::Attribute { .. } => "attribute",
-                SymbolKind::Condition => "condition",
+                SymbolKind::Condition | SymbolKind::Logic(_) => "condition",
                 SymbolKind::Choice { .. } => "choice",
                 SymbolKind::Computed => "computed",
             };

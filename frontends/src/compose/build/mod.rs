@@ -13,13 +13,14 @@ use std::sync::Arc;
 
 use locus_core::facts::{AtomId, Facts};
 use locus_core::graph::{Origin, Presence, Process};
-use locus_core::value::{Domain, Symbol, SymbolId, SymbolKind, ValueType};
+use locus_core::value::{Domain, Logic, Symbol, SymbolId, SymbolKind, ValueType};
 use locus_core::vocabulary::{FieldId, SigId};
 use locus_core::{
     Diagnostic, Int, Item, Location, LocationGraph, LocationId, Sources, Span, Value,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::language::PROFILE;
 use super::project::Project;
 use super::tree::Tree;
 use super::vocabulary::{DECLARATIONS, field, sig};
@@ -314,7 +315,7 @@ impl Builder<'_> {
         self.fact(field!("Profile", "asked"), atom, truth, span);
         let symbol = (!asked).then(|| {
             self.graph.add_symbol(Symbol {
-                name: format!("profile {name}").into(),
+                name: format!("{PROFILE}{name}").into(),
                 kind: SymbolKind::Parameter,
                 domain: Domain::of(ValueType::Bool),
                 span,
@@ -373,7 +374,7 @@ impl Builder<'_> {
                     [one] => *one,
                     several => self.graph.add_symbol(Symbol {
                         name: format!("a profile of {}", current.name).into(),
-                        kind: SymbolKind::Computed,
+                        kind: SymbolKind::Logic(Logic::Any(several.to_vec())),
                         domain: Domain::of(ValueType::Bool),
                         span,
                         default: Some(Item::new(Value::Bool(false), span)),

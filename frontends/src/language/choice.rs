@@ -1,0 +1,82 @@
+//! Inputs that are open, and values that are chosen for them.
+
+use std::sync::Arc;
+
+use locus_core::Span;
+use locus_core::value::{Domain, SymbolId, SymbolKind, Value};
+
+use super::Loaded;
+
+/// An input that may be given another value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OpenInput {
+    /// What users call it.
+    pub name: Arc<str>,
+    /// The symbol that stands for it.
+    pub symbol: SymbolId,
+    /// Where it is declared, or first used.
+    pub span: Span,
+    /// The values it may be given.
+    pub domain: Domain,
+    /// The value that it has when it is not given; giving this one makes no difference.
+    pub default: Option<Value>,
+    /// Whether there is a configuration without a value for it.
+    pub optional: bool,
+}
+
+/// An input and the value chosen for it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Chosen {
+    /// What users call the input.
+    pub name: Arc<str>,
+    /// The value.
+    pub value: Value,
+}
+
+impl Chosen {
+    /// The value as it is given: the items of a list are between commas.
+    pub fn text(&self) -> String {
+        written(&self.value)
+    }
+}
+
+/// A value as users give it.
+fn written(value: &Value) -> String {
+    let plain = |value: &Value| !matches!(value, Value::List(_) | Value::Map(_) | Value::Null);
+    match value {
+        Value::List(items) if items.iter().all(|item| plain(&item.value)) => {
+            let items: Vec<String> = items.iter().map(|item| written(&item.value)).collect();
+            items.join(",")
+        }
+        other => other.to_string(),
+    }
+}
+
+/// A file that gives values to inputs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Witness {
+    /// The flag that takes the file: `-e`.
+    pub flag: &'static str,
+    /// The extension of its name.
+    pub extension: &'static str,
+    /// What starts a comment in it.
+    pub comment: &'static str,
+    /// Its text.
+    pub text: String,
+}
+
+/// The parameters of a configuration, by the names of their symbols.
+pub(crate) fn parameters(loaded: &Loaded) -> Vec<OpenInput> {
+    let symbols = loaded.graph.symbols();
+    let parameters = symbols.filter(|(_, symbol)| symbol.kind == SymbolKind::Parameter);
+    parameters
+        .map(|(id, symbol)| OpenInput {
+            name: symbol.name.clone(),
+            symbol: id,
+            span: symbol.span,
+            domain: symbol.domain.clone(),
+            default: symbol.default.as_ref().map(|item| item.value.clone()),
+            optional: symbol.default.is_some(),
+        })
+        .collect()
+}

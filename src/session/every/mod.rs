@@ -1,0 +1,326 @@
+//! Every allowed input: what breaks a rule for some of them, what for none, and what cannot be told.
+//!
+//! The configuration is loaded once with all inputs open, and the rules are asked in three values: what may break a rule
+//! for some input is a candidate, with the inputs and conditions that decide it. Few assignments then try every
+//! combination of what decides any candidate ([`goals`]), with the conditions followed by a solver ([`space`]). Each
+//! assignment is a plain check ([`trial`]), so whatever is reported was seen to happen, and the smallest assignment that
+//! shows it ([`shrink`]) is one that was tried too.
+
+mod goals;
+mod note;
+mod pattern;
+mod shrink;
+mod space;
+mod trial;
+mod values;
+mod witness;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use locus_core::diagnostic::{Input, Verdict};
+use locus_core::graph::Presence;
+use locus_core::value::{Logic, SymbolId, SymbolKind, Value};
+use locus_core::{Diagnostic, LocationGraph, Severity};
+use locus_frontends::language::Chosen;
+use locus_invariants::{Candidate, Candidates, Checker, Configuration, Options};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::check::{Given, Loading, Report};
+use super::discover::Project;
+use super::{Cancel, Cancelled, Snapshot};
+use goals::Goals;
+use space::{Factor, Space};
+use trial::{Key, Said, Trials, key};
+use values::Tried;
+
+pub use witness::Violable;
+
+/// Assignments of a finite input space that are all tried.
+const ENUMERATED: usize = 256;
+
+/// Plain checks that are made at most.
+const TRIALS: usize = 4096;
+
+/// Locations that are loaded at most, over all of these checks.
+const EFFORT: usize = 400_000;
+
+/// What came of taking every input.
+#[derive(Clone, Debug, Default)]
+pub struct Everything {
+    /// What breaks for some inputs, each with the inputs that show it.
+    pub violable: Vec<Violable>,
+    /// What could not be decided, and because of which inputs.
+    pub undecided: Vec<Diagnostic>,
+    /// How many things that rules are about depend on inputs.
+    pub dependent: usize,
+    /// How many plain checks were made.
+    pub trials: usize,
+}
+
+impl Snapshot {
+    /// Adds to a plain report what is wrong for other allowed inputs.
+    pub(super) fn every_input(
+        &self,
+        project: &Project,
+        given: &Given,
+        report: &mut Report,
+        cancel: &Cancel,
+    ) -> Result<(), Cancelled> {
+        let loading = self.load_chosen(project, given, true, &[]);
+        let loaded = &loading.loaded;
+        let inputs = project.language.open_inputs(loaded);
+        if inputs.is_empty() {
+            return Ok(());
+        }
+        cancel.check()?;
+        let candidates = self.candidates(&loading, given);
+        let hints = hints(&loaded.graph, &candidates);
+        let tried: Vec<Tried> = inputs
+            .into_iter()
+            .map(|input| {
+                let own = hints.get(&input.symbol).map_or(&[][..], Vec::as_slice);
+                values::tried(project.language, input, own)
+            })
+            .collect();
+        let mut space = Space::new(&tried, &loaded.graph);
+        let mut goals = Goals::default();
+        let mut depends = Vec::with_capacity(candidates.list.len());
+        for candidate in &candidates.list {
+            let found = Decides::of(candidate, &mut space, &mut goals);
+            depends.push(found);
+        }
+        local_goals(loaded, &mut space, &mut goals);
+        let exact = tried.iter().enumerate().filter(|(_, tried)| tried.exact);
+        let exact: BTreeSet<Factor> = exact.map(|(at, _)| Factor::Input(at)).collect();
+        if goals::combinations(&space, &exact) <= ENUMERATED {
+            goals.add(&mut space, &exact);
+        }
+        let most = (EFFORT / (loaded.graph.len() + 8)).clamp(64, TRIALS);
+        let (rows, covered) = goals::cover(&mut space, &goals, most);
+        let base = Arc::new(Said::of(report.findings.clone(), report.sources.clone()));
+        let trials = Trials::new(self, project, given, &tried, base.clone(), cancel);
+        let said = trials.run_all(&rows)?;
+        let mut seen: BTreeMap<Key, Vec<usize>> = BTreeMap::new();
+        for (at, said) in said.iter().enumerate() {
+            for key in said.keys() {
+                if base.get(key).is_none() {
+                    seen.entry(key.clone()).or_default().push(at);
+                }
+            }
+        }
+        // What decides each finding, where a candidate says so.
+        let mut deciders: FxHashMap<Key, BTreeSet<Factor>> = FxHashMap::default();
+        for (candidate, decides) in candidates.list.iter().zip(&depends) {
+            let place = key(&candidate.finding, &loading.sources);
+            deciders.entry(place).or_default().extend(&decides.factors);
+        }
+        let mut everything = Everything {
+            trials: rows.len(),
+            dependent: depends.iter().filter(|one| !one.inputs.is_empty()).count(),
+            ..Everything::default()
+        };
+        let mut shown: Vec<shrink::Shown> = Vec::new();
+        for (key, at) in &seen {
+            let rows: Vec<&[usize]> = at
+                .iter()
+                .filter_map(|&at| rows.get(at).map(Vec::as_slice))
+                .collect();
+            let factors = deciders.get(key);
+            let smallest = shrink::smallest(key, &rows, factors, &mut space, &trials)?;
+            shown.extend(smallest);
+        }
+        let violable: FxHashSet<&Key> = seen.keys().collect();
+        for (candidate, decides) in candidates.list.iter().zip(&depends) {
+            let place = key(&candidate.finding, &loading.sources);
+            let known = base.get(&place).is_some() || violable.contains(&place);
+            if !known && !(decides.proved && covered) {
+                let mut open = undecided(candidate, decides, &tried);
+                let files = report.sources.merge(vec![loading.sources.clone()]);
+                open.move_to(files.first().map_or(&[], Vec::as_slice));
+                everything.undecided.push(open);
+            }
+        }
+        let noted = note::fold(shown, &tried, project.language);
+        for mut found in noted {
+            let files = report.sources.merge(vec![found.sources]);
+            let files = files.first().map_or(&[][..], Vec::as_slice);
+            found.finding.move_to(files);
+            report.findings.push(found.finding);
+            everything.violable.extend(found.violable);
+        }
+        report.everything = everything;
+        report.sort();
+        Ok(())
+    }
+
+    /// What may break a rule for some input.
+    fn candidates(&self, loading: &Loading, given: &Given) -> Candidates {
+        let loaded = &loading.loaded;
+        let settings = &loading.settings;
+        let options = Options {
+            ignore: given
+                .ignore
+                .iter()
+                .chain(&settings.off)
+                .cloned()
+                .chain(settings.off_in(&loaded.files))
+                .collect(),
+            ..Options::default()
+        };
+        let configuration = Configuration::of(loaded);
+        let builtin = Checker::builtin(loaded.language);
+        let mut found = builtin
+            .map(|checker| checker.candidates(configuration, &options))
+            .unwrap_or_default();
+        let language = self.registry.named(loaded.language);
+        if let Some((own, language)) = settings.rules_of(loaded.language).zip(language) {
+            let own = own.compiled(&language.vocabulary(), &loaded.declared);
+            let more = own.checker.candidates(configuration, &options);
+            found.list.extend(more.list);
+            found.compared.extend(more.compared);
+        }
+        found
+    }
+}
+
+/// What decides a candidate.
+struct Decides {
+    factors: BTreeSet<Factor>,
+    inputs: BTreeSet<usize>,
+    /// Whether trying all combinations proves that it never happens.
+    proved: bool,
+}
+
+impl Decides {
+    fn of(candidate: &Candidate, space: &mut Space<'_>, goals: &mut Goals) -> Self {
+        let mut factors = BTreeSet::new();
+        // Inputs of which more matters than what they are equal to.
+        let mut opaque = BTreeSet::new();
+        for dependence in &candidate.depends {
+            let own = space.factors(dependence.symbol);
+            let input = matches!(own.iter().next(), Some(Factor::Input(at))
+                if space.tried.get(*at).is_some_and(|t| t.input.symbol == dependence.symbol));
+            if dependence.opaque || !input {
+                opaque.extend(space.inputs_of(&own));
+            }
+            factors.extend(own);
+        }
+        let inputs = space.inputs_of(&factors);
+        let complete = goals.add(space, &factors);
+        let enough = |at: &usize| {
+            let tried = space.tried.get(*at);
+            tried.is_some_and(|tried| tried.exact || (tried.representative && !opaque.contains(at)))
+        };
+        let proved = complete && inputs.iter().all(enough);
+        Decides {
+            factors,
+            inputs,
+            proved,
+        }
+    }
+}
+
+/// What the front-end itself says of a location depends on the inputs in its properties, on whether it is there, and on
+/// whether what it refers to is.
+fn local_goals(
+    loaded: &locus_frontends::language::Loaded,
+    space: &mut Space<'_>,
+    goals: &mut Goals,
+) {
+    let graph = &loaded.graph;
+    for (_, location) in graph.locations() {
+        let mut factors = BTreeSet::new();
+        if let Presence::When(symbol) = location.presence {
+            factors.extend(space.factors(symbol));
+        }
+        for property in &location.properties {
+            property.item.value.visit(&mut |leaf| match leaf {
+                Value::Symbolic(symbol) => factors.extend(space.factors(*symbol)),
+                Value::Location(id) => {
+                    if let Presence::When(symbol) = graph.location(*id).presence {
+                        factors.extend(space.factors(symbol));
+                    }
+                }
+                _ => {}
+            });
+        }
+        goals.add(space, &factors);
+    }
+    let symbols: Vec<SymbolId> = graph.symbols().map(|(id, _)| id).collect();
+    for symbol in symbols {
+        let factors = space.factors(symbol);
+        goals.add(space, &factors);
+    }
+}
+
+/// Values that rules and conditions compare inputs with.
+fn hints(graph: &LocationGraph, candidates: &Candidates) -> FxHashMap<SymbolId, Vec<Value>> {
+    let mut found: FxHashMap<SymbolId, Vec<Value>> = FxHashMap::default();
+    let mut add = |symbol: SymbolId, value: &Value| {
+        let known = found.entry(symbol).or_default();
+        if !known.iter().any(|other| other.same(value)) {
+            known.push(value.clone());
+        }
+    };
+    for (_, symbol) in graph.symbols() {
+        if let SymbolKind::Logic(Logic::Equal(a, b)) = &symbol.kind {
+            for (one, other) in [(a, b), (b, a)] {
+                if let Value::Symbolic(symbol) = **one {
+                    add(symbol, other);
+                }
+            }
+        }
+    }
+    for (symbol, value) in &candidates.compared {
+        add(*symbol, value);
+        // What is computed from an input may be what the input is, or a part of it.
+        for &input in &graph.symbol(*symbol).depends {
+            add(input, value);
+        }
+    }
+    found
+}
+
+/// That it could not be decided whether something breaks a rule.
+fn undecided(candidate: &Candidate, decides: &Decides, tried: &[Tried]) -> Diagnostic {
+    let mut finding = candidate.finding.clone();
+    let free = decides.inputs.iter().filter_map(|&at| tried.get(at));
+    let mut names: Vec<String> = free
+        .clone()
+        .filter(|tried| !tried.exact)
+        .map(|tried| format!("`{}`", tried.input.name))
+        .collect();
+    if names.is_empty() {
+        names = free
+            .map(|tried| format!("`{}`", tried.input.name))
+            .collect();
+    }
+    let why = match names.as_slice() {
+        [] => "it takes too long".to_owned(),
+        [name] => format!("{name} has too many values to try"),
+        names => format!("{} have too many values to try", listed(names)),
+    };
+    finding.severity = Severity::Info;
+    finding.message = format!("could not decide whether {}: {why}", finding.message);
+    finding.verdict = Verdict::Undecided { why };
+    finding
+}
+
+/// Words as a list in a sentence.
+fn listed(words: &[String]) -> String {
+    match words {
+        [] => String::new(),
+        [only] => only.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+/// Chosen values, in the user's terms.
+fn inputs(chosen: &[Chosen]) -> Vec<Input> {
+    let all = chosen.iter().map(|chosen| Input {
+        name: chosen.name.to_string(),
+        value: Some(chosen.text()),
+    });
+    all.collect()
+}

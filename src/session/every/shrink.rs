@@ -1,0 +1,140 @@
+//! The smallest assignment that shows a finding.
+
+use std::collections::BTreeSet;
+
+use locus_core::diagnostic::Verdict;
+use locus_core::{Diagnostic, Severity, Sources};
+use locus_frontends::language::Chosen;
+
+use super::super::Cancelled;
+use super::inputs;
+use super::space::{Factor, Literal, Space};
+use super::trial::{Key, Trials};
+
+/// A finding, and the smallest assignment that was seen to show it.
+pub(super) struct Shown {
+    pub(super) finding: Diagnostic,
+    pub(super) sources: Sources,
+    pub(super) chosen: Vec<Chosen>,
+    /// The inputs that are given, by their positions.
+    pub(super) given: Vec<usize>,
+}
+
+/// Assignments that are looked at for a smaller one.
+const LOOKED_AT: usize = 6;
+
+/// How large an assignment is: inputs that are given, then how simple their values are.
+fn size(row: &[usize]) -> (usize, usize, Vec<usize>) {
+    let given = row.iter().filter(|&&value| value > 0).count();
+    (given, row.iter().sum(), row.to_vec())
+}
+
+/// The smallest assignment that shows a finding, given some that do and what decides it.
+pub(super) fn smallest(
+    key: &Key,
+    rows: &[&[usize]],
+    factors: Option<&BTreeSet<Factor>>,
+    space: &mut Space<'_>,
+    trials: &Trials<'_>,
+) -> Result<Option<Shown>, Cancelled> {
+    let mut candidates: Vec<Vec<usize>> = Vec::new();
+    if let Some(factors) = factors {
+        let inputs = space.inputs_of(factors);
+        let gated = factors
+            .iter()
+            .any(|factor| matches!(factor, Factor::Gate(_)));
+        let mut rows: Vec<&[usize]> = rows.to_vec();
+        rows.sort_by_key(|row| size(row));
+        for row in rows {
+            // What does not decide it stays as it is.
+            let projected: Vec<usize> = row
+                .iter()
+                .enumerate()
+                .map(|(at, &value)| if inputs.contains(&at) { value } else { 0 })
+                .collect();
+            if gated && candidates.len() < LOOKED_AT {
+                candidates.extend(fewest(row, factors, &inputs, space));
+            }
+            candidates.push(projected);
+        }
+        candidates.sort_by_key(|row| size(row));
+        candidates.dedup();
+    }
+    let mut whole: Vec<Vec<usize>> = rows.iter().map(|row| row.to_vec()).collect();
+    whole.sort_by_key(|row| size(row));
+    candidates.extend(whole);
+    for candidate in candidates {
+        if trials.run(&candidate)?.get(key).is_some() {
+            return reduced(key, candidate, trials).map(Some);
+        }
+    }
+    Ok(None)
+}
+
+/// The assignment with the fewest inputs given that decides the conditions as a row does.
+fn fewest(
+    row: &[usize],
+    factors: &BTreeSet<Factor>,
+    inputs: &BTreeSet<usize>,
+    space: &mut Space<'_>,
+) -> Option<Vec<usize>> {
+    if !space.settle(row) {
+        return None;
+    }
+    let mut choices: Vec<Literal> = Vec::new();
+    for &factor in factors {
+        let value = match factor {
+            Factor::Input(at) => row.get(at).copied(),
+            Factor::Gate(symbol) => space.gate_value(symbol),
+        };
+        choices.push((factor, value?));
+    }
+    let mut least = space.least(&choices)?;
+    for (at, value) in least.iter_mut().enumerate() {
+        if !inputs.contains(&at) {
+            *value = 0;
+        }
+    }
+    Some(least)
+}
+
+/// An assignment of which nothing can be left out, and whose values are as simple as they can be alone.
+fn reduced(key: &Key, mut row: Vec<usize>, trials: &Trials<'_>) -> Result<Shown, Cancelled> {
+    for at in 0..row.len() {
+        let Some(&value) = row.get(at).filter(|&&value| value > 0) else {
+            continue;
+        };
+        // An assignment of one input is as small as it gets: none is the plain check.
+        if size(&row).0 == 1 {
+            break;
+        }
+        if let Some(slot) = row.get_mut(at) {
+            *slot = 0;
+        }
+        if trials.run(&row)?.get(key).is_none()
+            && let Some(slot) = row.get_mut(at)
+        {
+            *slot = value;
+        }
+    }
+    let said = trials.run(&row)?;
+    let chosen = trials.chosen(&row);
+    let mut finding = said
+        .get(key)
+        .cloned()
+        .unwrap_or_else(|| Diagnostic::warning(key.0.clone(), String::new()));
+    // It holds for other inputs, so it is not an error.
+    finding.severity = finding.severity.min(Severity::Warning);
+    let inputs = inputs(&chosen);
+    let shown: Vec<String> = inputs.iter().map(ToString::to_string).collect();
+    finding.message = format!("with {}, {}", super::listed(&shown), finding.message);
+    finding.verdict = Verdict::Violable { inputs };
+    finding.fixes.clear();
+    let given = row.iter().enumerate().filter(|(_, value)| **value > 0);
+    Ok(Shown {
+        finding,
+        sources: said.sources.clone(),
+        chosen,
+        given: given.map(|(at, _)| at).collect(),
+    })
+}

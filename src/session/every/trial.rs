@@ -1,0 +1,129 @@
+//! Plain checks of one project with chosen inputs, each made once.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use locus_core::{Diagnostic, Sources};
+use locus_frontends::language::Chosen;
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+
+use super::super::check::{Given, Report};
+use super::super::discover::Project;
+use super::super::{Cancel, Cancelled, Snapshot};
+use super::values::Tried;
+
+/// What tells one finding from another: its code, and where it is.
+pub(super) type Key = (String, String, u32, u32);
+
+/// What a plain check said.
+#[derive(Debug)]
+pub(super) struct Said {
+    findings: FxHashMap<Key, Diagnostic>,
+    pub(super) sources: Sources,
+}
+
+impl Said {
+    pub(super) fn of(findings: Vec<Diagnostic>, sources: Sources) -> Self {
+        let keyed = findings.into_iter();
+        let keyed = keyed.map(|finding| (key(&finding, &sources), finding));
+        Said {
+            findings: keyed.collect(),
+            sources,
+        }
+    }
+
+    pub(super) fn get(&self, key: &Key) -> Option<&Diagnostic> {
+        self.findings.get(key)
+    }
+
+    pub(super) fn keys(&self) -> impl Iterator<Item = &Key> {
+        self.findings.keys()
+    }
+}
+
+/// The key of a finding.
+pub(super) fn key(finding: &Diagnostic, sources: &Sources) -> Key {
+    let code = finding.code.clone();
+    match finding.primary() {
+        Some(span) => (
+            code,
+            sources.name(span.file).to_owned(),
+            span.start,
+            span.end,
+        ),
+        None => (code, String::new(), 0, 0),
+    }
+}
+
+/// Makes plain checks.
+pub(super) struct Trials<'a> {
+    snapshot: &'a Snapshot,
+    project: &'a Project,
+    given: Given,
+    tried: &'a [Tried],
+    cancel: &'a Cancel,
+    known: Mutex<FxHashMap<Vec<usize>, Arc<Said>>>,
+}
+
+impl<'a> Trials<'a> {
+    pub(super) fn new(
+        snapshot: &'a Snapshot,
+        project: &'a Project,
+        given: &Given,
+        tried: &'a [Tried],
+        base: Arc<Said>,
+        cancel: &'a Cancel,
+    ) -> Self {
+        let known = FxHashMap::from_iter([(vec![0; tried.len()], base)]);
+        Trials {
+            snapshot,
+            project,
+            given: Given {
+                all_inputs: false,
+                as_instance: false,
+                ..given.clone()
+            },
+            tried,
+            cancel,
+            known: Mutex::new(known),
+        }
+    }
+
+    /// The values that an assignment gives to inputs.
+    pub(super) fn chosen(&self, row: &[usize]) -> Vec<Chosen> {
+        let mut chosen = Vec::new();
+        for (tried, &at) in self.tried.iter().zip(row) {
+            if let Some(Some(value)) = tried.values.get(at) {
+                chosen.push(Chosen {
+                    name: tried.input.name.clone(),
+                    value: value.clone(),
+                });
+            }
+        }
+        chosen
+    }
+
+    /// What a plain check says with these values.
+    pub(super) fn run(&self, row: &[usize]) -> Result<Arc<Said>, Cancelled> {
+        let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(said) = known().get(row) {
+            return Ok(said.clone());
+        }
+        self.cancel.check()?;
+        let loading =
+            self.snapshot
+                .load_chosen(self.project, &self.given, false, &self.chosen(row));
+        let (_, report) = self.snapshot.judge(loading, &self.given, self.cancel)?;
+        let Report {
+            findings, sources, ..
+        } = report;
+        let said = Arc::new(Said::of(findings, sources));
+        known().insert(row.to_vec(), said.clone());
+        Ok(said)
+    }
+
+    /// The same for many.
+    pub(super) fn run_all(&self, rows: &[Vec<usize>]) -> Result<Vec<Arc<Said>>, Cancelled> {
+        rows.par_iter().map(|row| self.run(row)).collect()
+    }
+}

@@ -1,0 +1,337 @@
+//! `--all-inputs` against a plain check for every assignment.
+//!
+//! `LOCUS_CASES` sets how many random configurations of each language are checked.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
+#[path = "every/compose.rs"]
+mod compose;
+#[path = "every/heat.rs"]
+mod heat;
+#[path = "every/random.rs"]
+mod random;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use locus::session::{Cancel, Given, Report, Session};
+use locus_core::diagnostic::Verdict;
+use locus_frontends::language::{InputValue, Registry};
+use locus_frontends::loader::MemoryLoader;
+use random::Random;
+
+/// A rule or code, and where it is reported.
+pub(crate) type Place = (String, u32);
+
+/// An input and the values it may be given; none is that it is not given.
+pub(crate) type Domain = (String, Vec<Option<String>>);
+
+/// A configuration with finite inputs.
+pub(crate) struct Case {
+    pub(crate) language: &'static str,
+    pub(crate) file: &'static str,
+    pub(crate) text: String,
+    pub(crate) inputs: Vec<Domain>,
+}
+
+impl Case {
+    fn check(&self, chosen: &[(&str, &str)], all_inputs: bool) -> Arc<Report> {
+        let disk = MemoryLoader::new().with(self.file, self.text.as_str());
+        let session = Session::over(Arc::new(disk), Registry::builtin()).forgetful();
+        let snapshot = session.snapshot();
+        let project = snapshot.project_of(self.file).expect("a configuration");
+        let mut given = Given {
+            all_inputs,
+            ..Given::default()
+        };
+        for (name, value) in chosen {
+            let inputs = project.language.inputs().iter();
+            match name.strip_prefix("profile ") {
+                Some(profile) => {
+                    let input = inputs.clone().find(|input| input.name == "profile");
+                    let value = InputValue::Text(profile.to_owned());
+                    given.inputs.add(input.unwrap(), value, None);
+                }
+                None if self.language == "compose" => {
+                    given
+                        .variables
+                        .push(((*name).to_owned(), (*value).to_owned()));
+                }
+                None => {
+                    let input = inputs.clone().find(|input| input.name == "param");
+                    let value = InputValue::Pair((*name).to_owned(), (*value).to_owned());
+                    given.inputs.add(input.unwrap(), value, None);
+                }
+            }
+        }
+        snapshot
+            .check(&project, &given, &Cancel::default())
+            .unwrap()
+    }
+
+    /// How many assignments there are.
+    pub(crate) fn assignments(&self) -> usize {
+        self.inputs.iter().map(|(_, values)| values.len()).product()
+    }
+
+    /// The assignment with a number.
+    fn assignment(&self, mut number: usize) -> Vec<(&str, &str)> {
+        let mut chosen = Vec::new();
+        for (name, values) in &self.inputs {
+            if let Some(value) = &values[number % values.len()] {
+                chosen.push((name.as_str(), value.as_str()));
+            }
+            number /= values.len();
+        }
+        chosen
+    }
+}
+
+fn places(report: &Report) -> BTreeSet<Place> {
+    let findings = report.findings.iter();
+    let violated = findings.filter(|finding| finding.verdict == Verdict::Violated);
+    violated
+        .map(|finding| {
+            let start = finding.primary().map_or(0, |span| span.start);
+            (finding.code.clone(), start)
+        })
+        .collect()
+}
+
+/// What was compared.
+#[derive(Default)]
+pub(crate) struct Compared {
+    pub(crate) checks: usize,
+    pub(crate) violable: usize,
+    pub(crate) rules: BTreeMap<String, usize>,
+}
+
+/// Compares every verdict with those of a plain check for every assignment.
+fn compare(case: &Case, compared: &mut Compared) {
+    let base = places(&case.check(&[], false));
+    let mut expected: BTreeMap<Place, usize> = BTreeMap::new();
+    for number in 0..case.assignments() {
+        let chosen = case.assignment(number);
+        for place in places(&case.check(&chosen, false)) {
+            if !base.contains(&place) {
+                let fewest = expected.entry(place).or_insert(usize::MAX);
+                *fewest = chosen.len().min(*fewest);
+            }
+        }
+        compared.checks += 1;
+    }
+    let report = case.check(&[], true);
+    let text = &case.text;
+    let found = &report.everything.violable;
+    let reported: BTreeSet<Place> = found
+        .iter()
+        .map(|one| (one.code.clone(), one.start))
+        .collect();
+    let wanted: BTreeSet<Place> = expected.keys().cloned().collect();
+    let missed: Vec<_> = wanted.difference(&reported).collect();
+    let wrong: Vec<_> = reported.difference(&wanted).collect();
+    assert!(
+        missed.is_empty() && wrong.is_empty(),
+        "missed {missed:?}, wrong {wrong:?} in\n{text}"
+    );
+    assert_eq!(places(&report), base, "{text}");
+    let undecided: Vec<&str> = report
+        .everything
+        .undecided
+        .iter()
+        .map(|open| open.message.as_str())
+        .collect();
+    assert!(undecided.is_empty(), "{undecided:#?} in\n{text}");
+    for one in found {
+        let chosen: Vec<(String, String)> = one
+            .chosen
+            .iter()
+            .map(|chosen| (chosen.name.to_string(), chosen.text()))
+            .collect();
+        let chosen: Vec<(&str, &str)> = chosen
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.as_str()))
+            .collect();
+        let place = (one.code.clone(), one.start);
+        assert!(
+            places(&case.check(&chosen, false)).contains(&place),
+            "{place:?} does not happen with {chosen:?} in\n{text}"
+        );
+        assert!(
+            chosen.len() <= expected[&place],
+            "{place:?} happens with fewer than {chosen:?} in\n{text}"
+        );
+        *compared.rules.entry(one.code.clone()).or_default() += 1;
+    }
+    compared.violable += found.len();
+}
+
+fn cases() -> u64 {
+    let asked = std::env::var("LOCUS_CASES").ok();
+    asked.and_then(|text| text.parse().ok()).unwrap_or(60)
+}
+
+fn compare_all(make: impl Fn(&mut Random) -> Case, most: usize) -> Compared {
+    compare_some(make, most, cases())
+}
+
+fn compare_some(make: impl Fn(&mut Random) -> Case, most: usize, count: u64) -> Compared {
+    let from: u64 = std::env::var("LOCUS_FROM")
+        .ok()
+        .and_then(|t| t.parse().ok())
+        .unwrap_or(0);
+    let mut compared = Compared::default();
+    for seed in from..from + count {
+        let case = make(&mut Random::new(seed));
+        if case.assignments() <= most {
+            let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                compare(&case, &mut compared);
+            }));
+            if let Err(why) = result {
+                eprintln!("seed {seed}");
+                std::panic::resume_unwind(why);
+            }
+        }
+    }
+    eprintln!(
+        "{} checks, {} violable, of {} rules: {:?}",
+        compared.checks,
+        compared.violable,
+        compared.rules.len(),
+        compared.rules
+    );
+    compared
+}
+
+#[test]
+fn heat_templates_agree_with_every_assignment() {
+    let compared = compare_all(heat::template, 400);
+    // Fewer cases than usual need not meet many rules.
+    assert!(
+        cases() < 60 || compared.rules.len() >= 12,
+        "{:?}",
+        compared.rules
+    );
+}
+
+#[test]
+fn inputs_that_are_not_enumerated_agree_too() {
+    let large = |random: &mut Random| loop {
+        let case = heat::template(random);
+        if (257..=700).contains(&case.assignments()) {
+            return case;
+        }
+    };
+    let compared = compare_some(large, 4096, cases().div_ceil(20));
+    assert!(compared.checks > 0);
+}
+
+#[test]
+fn compose_projects_agree_with_every_assignment() {
+    let compared = compare_all(compose::project, 400);
+    assert!(compared.rules.len() >= 6, "{:?}", compared.rules);
+}
+
+/// A template with finite or free inputs that is not compared with anything.
+fn heat(text: &str) -> Arc<Report> {
+    let case = Case {
+        language: "hot",
+        file: "stack.yaml",
+        text: text.to_owned(),
+        inputs: Vec::new(),
+    };
+    case.check(&[], true)
+}
+
+fn said(report: &Report) -> Vec<String> {
+    let findings = report.findings.iter();
+    findings
+        .map(|one| format!("{} {} {}", one.severity, one.code, one.message))
+        .collect()
+}
+
+#[test]
+fn sizes_with_disjoint_ranges_are_in_order() {
+    let text = |low: &str| {
+        format!(
+            "heat_template_version: 2021-04-16
+parameters:
+  least: {{ type: number, default: 2, constraints: [{{ range: {{ min: 1, max: {low} }} }}] }}
+  most: {{ type: number, default: 9, constraints: [{{ range: {{ min: 7, max: 9 }} }}] }}
+resources:
+  group:
+    type: OS::Heat::AutoScalingGroup
+    properties:
+      min_size: {{ get_param: least }}
+      max_size: {{ get_param: most }}
+      resource: {{ type: OS::Cinder::Volume, properties: {{ size: 1 }} }}
+"
+        )
+    };
+    let report = heat(&text("6"));
+    assert_eq!(said(&report), [""; 0]);
+    assert!(report.everything.undecided.is_empty());
+    let report = heat(&text("8"));
+    let [only] = report.findings.as_slice() else {
+        panic!("{:?}", said(&report));
+    };
+    assert_eq!(only.code, "HOT239");
+    assert!(
+        only.message
+            .starts_with("with `least` = `8` and `most` = `7`, "),
+        "{}",
+        only.message
+    );
+}
+
+#[test]
+fn a_value_that_is_known_is_not_taken_for_another() {
+    let report = heat(
+        "heat_template_version: 2021-04-16
+parameters:
+  third: { type: number, default: 7, constraints: [{ range: { min: 0, max: 9 } }] }
+resources:
+  net: { type: OS::Neutron::Net }
+  subnet:
+    type: OS::Neutron::Subnet
+    properties:
+      network: { get_resource: net }
+      ip_version: 4
+      cidr: { list_join: ['', ['10.', { get_param: third }, '.0.0/24']] }
+",
+    );
+    assert_eq!(said(&report), [""; 0]);
+}
+
+#[test]
+fn an_input_that_accepts_anything_has_one_note() {
+    let report = heat(
+        "heat_template_version: 2021-04-16
+parameters:
+  SubnetCidr: { type: string, default: 10.0.0.0/24 }
+resources:
+  net: { type: OS::Neutron::Net }
+  subnet:
+    type: OS::Neutron::Subnet
+    properties:
+      network: { get_resource: net }
+      cidr: { get_param: SubnetCidr }
+      gateway_ip: 10.0.0.1
+",
+    );
+    let [only] = report.findings.as_slice() else {
+        panic!("{:?}", said(&report));
+    };
+    assert_eq!(only.code, "free-input");
+    assert!(
+        only.message
+            .starts_with("`SubnetCidr` accepts anything: `x` breaks "),
+        "{only:?}"
+    );
+    assert!(only.help.as_ref().unwrap().contains("net_cidr"), "{only:?}");
+}
