@@ -60,7 +60,12 @@ fn sarif_is_valid() {
     assert!(with(|result| result.fixes.is_some()), "fixes");
     // The schema as OASIS publishes it, from the package that is made from it.
     let schema = fs::read_to_string(package("serde-sarif").join("src/schema.json"));
-    let schema: Value = serde_json::from_str(&schema.unwrap()).unwrap();
+    let mut schema: Value = serde_json::from_str(&schema.unwrap()).unwrap();
+    // Its pattern for languages has a bracket too many and is no regular expression; reports name no language.
+    for owner in ["run", "toolComponent"] {
+        let language = schema["definitions"][owner]["properties"]["language"].as_object_mut();
+        assert!(language.unwrap().remove("pattern").is_some());
+    }
     let validator = jsonschema::validator_for(&schema).unwrap();
     let report: Value = serde_json::from_str(&text).unwrap();
     let wrong: Vec<String> = validator

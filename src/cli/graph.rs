@@ -1,8 +1,8 @@
 //! `locus graph`: the location graph of a configuration, in formats that others read.
 
-use locus::report::frame;
+use locus::report::{frame, picture};
 use locus::session::Discovery;
-use locus_core::graph::{to_als, to_dot, to_json, to_svg};
+use locus_core::graph::{to_als, to_dot, to_json};
 use locus_core::{Diagnostic, Severity, Sources};
 
 use super::flags::{GraphArgs, GraphFormat};
@@ -36,7 +36,7 @@ pub(crate) fn graph(args: &GraphArgs) -> Exit {
     let report = snapshot.read(project, &given);
     let text = match args.format {
         GraphFormat::Dot => to_dot(&report.graph),
-        GraphFormat::Svg => to_svg(&report.graph),
+        GraphFormat::Svg => picture::to_svg(&report.graph),
         GraphFormat::Als => to_als(&report.graph),
         GraphFormat::Json => {
             let mut text = format!("{:#}", to_json(&report.graph, &report.sources));

@@ -7,10 +7,12 @@ pub mod fingerprint;
 pub mod frame;
 pub mod github;
 pub mod gitlab;
+pub mod html;
 pub mod json;
 pub mod jsonl;
 pub mod junit;
 pub mod markdown;
+pub mod picture;
 mod place;
 pub mod printable;
 pub mod sarif;
@@ -77,11 +79,13 @@ pub enum Format {
     Checkstyle,
     /// A comment for a merge request.
     Markdown,
+    /// One page with findings and graph.
+    Html,
 }
 
 impl Format {
     /// All formats, with a line about each.
-    pub const ALL: [(Format, &'static str, &'static str); 10] = [
+    pub const ALL: [(Format, &'static str, &'static str); 11] = [
         (Format::Text, "text", "For people"),
         (
             Format::Compact,
@@ -100,6 +104,11 @@ impl Format {
         (Format::Gitlab, "gitlab", "GitLab code quality report"),
         (Format::Checkstyle, "checkstyle", "Checkstyle XML"),
         (Format::Markdown, "markdown", "Comment for a merge request"),
+        (
+            Format::Html,
+            "html",
+            "One page for reviewers, with the graph",
+        ),
     ];
 
     /// The format with a name.
@@ -122,6 +131,7 @@ impl Format {
             Format::Gitlab => gitlab::render(batch),
             Format::Checkstyle => checkstyle::render(batch),
             Format::Markdown => markdown::render(batch, style),
+            Format::Html => html::render(batch, style),
         }
     }
 }

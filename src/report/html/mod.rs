@@ -1,0 +1,173 @@
+//! One page for reviewers: findings with their source, and the location graph as a picture. Nothing is loaded from elsewhere:
+//! the page has its script and style, allows only these by their hashes, and works without the script as a list to print.
+
+mod finding;
+
+use std::fmt::Write;
+
+use base64::Engine;
+use locus_core::Severity;
+use rustc_hash::{FxHashMap, FxHashSet};
+use sha2::{Digest, Sha256};
+
+use super::Style;
+use super::picture::{Picture, body, legend};
+use super::xml::escape;
+use crate::session::{Batch, Report};
+
+const STYLE: &str = include_str!("page.css");
+const SCRIPT: &str = include_str!("page.js");
+
+/// Projects whose graphs are drawn; those with findings come first.
+const DRAWN: usize = 50;
+
+/// A graph that is drawn, and where its locations are written.
+struct Drawn<'a> {
+    report: &'a Report,
+    picture: Picture,
+    /// By file: where locations start, and the items that they are drawn as.
+    places: FxHashMap<&'a str, Vec<(u32, u32, usize)>>,
+    by_name: FxHashMap<&'a str, usize>,
+}
+
+impl<'a> Drawn<'a> {
+    fn of(report: &'a Report) -> Self {
+        let picture = Picture::of(&report.graph);
+        let mut item_of: FxHashMap<usize, usize> = FxHashMap::default();
+        for (index, item) in picture.items.iter().enumerate() {
+            item_of.extend(item.locations.iter().map(|&location| (location, index)));
+        }
+        let mut places: FxHashMap<&str, Vec<(u32, u32, usize)>> = FxHashMap::default();
+        let mut by_name = FxHashMap::default();
+        for (id, location) in report.graph.locations() {
+            let Some(&item) = item_of.get(&id.index()) else {
+                continue;
+            };
+            let span = location.origin.span;
+            let file = report.sources.name(span.file);
+            places
+                .entry(file)
+                .or_default()
+                .push((span.start, span.end, item));
+            by_name.insert(&*location.name, item);
+        }
+        for places in places.values_mut() {
+            places.sort_unstable();
+        }
+        Drawn {
+            report,
+            picture,
+            places,
+            by_name,
+        }
+    }
+
+    /// The items that something at a place is about: the innermost location around it.
+    fn at(&self, file: &str, offset: u32) -> Option<usize> {
+        let places = self.places.get(file)?.iter();
+        let around = places.filter(|(start, end, _)| *start <= offset && offset < *end);
+        around.last().map(|(.., item)| *item)
+    }
+}
+
+/// Renders what came of a check.
+pub fn render(batch: &Batch, style: &Style) -> String {
+    let with: FxHashSet<&str> = batch
+        .findings
+        .iter()
+        .flat_map(|finding| finding.labels.iter())
+        .map(|label| batch.sources.name(label.span.file))
+        .collect();
+    let mut reports: Vec<&Report> = batch.reports.iter().map(|report| &**report).collect();
+    reports.sort_by_key(|report| !report.files.iter().any(|file| with.contains(file.as_str())));
+    let drawn: Vec<Drawn<'_>> = reports
+        .iter()
+        .take(DRAWN)
+        .map(|report| Drawn::of(report))
+        .collect();
+    let mut broken: Vec<FxHashSet<usize>> = vec![FxHashSet::default(); drawn.len()];
+    let mut list = String::new();
+    for (index, one) in batch.findings.iter().chain(&batch.unchecked).enumerate() {
+        let place = finding::place(one, batch, &drawn);
+        if let Some((graph, items)) = &place
+            && let Some(broken) = broken.get_mut(*graph)
+        {
+            broken.extend(items);
+        }
+        finding::write(one, index, place, batch, &mut list);
+    }
+    let mut out = String::with_capacity(list.len() + 32_768);
+    let hash = |text: &str| base64::engine::general_purpose::STANDARD.encode(Sha256::digest(text));
+    let _ = write!(
+        out,
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" \
+         content=\"default-src 'none'; script-src 'sha256-{}'; style-src 'sha256-{}'; base-uri 'none'; form-action 'none'\">\n\
+         <meta name=\"viewport\" content=\"width=device-width\">\n<title>Locus report</title>\n<style>{STYLE}</style>\n</head>\n<body>\n",
+        hash(SCRIPT),
+        hash(STYLE),
+    );
+    let count = super::text::count;
+    let totals = &batch.totals;
+    let _ = write!(
+        out,
+        "<header><h1>Locus report</h1><p>{}, {} in {}; {} of {} deployable; {} not checked; {} ignored \
+         <span class=\"soft\">({}, {:.1} ms)</span></p></header>\n<main>\n",
+        count(batch.count(Severity::Error), "error"),
+        count(batch.count(Severity::Warning), "warning"),
+        count(totals.files, "file"),
+        totals.deployable,
+        totals.checked,
+        batch.unchecked.len(),
+        batch.ignored.len(),
+        count(totals.locations, "location"),
+        style.time.as_secs_f64() * 1e3,
+    );
+    out.push_str(
+        "<section aria-label=\"Findings\"><div class=\"controls\"><label>Search <input id=\"search\" type=\"search\"></label>\
+         <label>Group by <select id=\"grouping\"><option value=\"file\">file</option><option value=\"rule\">rule</option></select></label>\
+         <span id=\"status\" role=\"status\" class=\"soft\"></span></div>\n<div id=\"findings\">\n",
+    );
+    out.push_str(&list);
+    out.push_str("</div></section>\n");
+    graphs(&drawn, &broken, reports.len(), &mut out);
+    let _ = write!(
+        out,
+        "</main>\n<script>{SCRIPT}</script>\n</body>\n</html>\n"
+    );
+    out
+}
+
+fn graphs(drawn: &[Drawn<'_>], broken: &[FxHashSet<usize>], all: usize, out: &mut String) {
+    out.push_str("<section id=\"graphs\" aria-label=\"Location graph\"><div class=\"controls\"><label>Graph of <select id=\"project\">");
+    for (index, one) in drawn.iter().enumerate() {
+        let name = one.report.files.first().map_or("", String::as_str);
+        let _ = write!(out, "<option value=\"{index}\">{}</option>", escape(name));
+    }
+    out.push_str("</select></label><label>Sort <select id=\"sort\"></select></label></div>\n");
+    if all > drawn.len() {
+        let _ = writeln!(
+            out,
+            "<p class=\"soft\">{} more graphs are not drawn.</p>",
+            all - drawn.len()
+        );
+    }
+    for (index, (one, broken)) in drawn.iter().zip(broken).enumerate() {
+        let (w, h) = (one.picture.size.0.max(680.0), one.picture.size.1 + 70.0);
+        let name = one.report.files.first().map_or("", String::as_str);
+        let _ = write!(
+            out,
+            "<div class=\"graph\" data-graph=\"{index}\"><div class=\"picture\" tabindex=\"0\" role=\"group\" aria-label=\"Location graph of \
+             {name}; arrow keys move, plus and minus zoom, zero shows all\"><svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" \
+             aria-label=\"Location graph of {name}\" viewBox=\"0 0 {w:.0} {h:.0}\" font-family=\"monospace\" font-size=\"11\">\n",
+            name = escape(name),
+        );
+        body(
+            &one.picture,
+            &|item| if broken.contains(&item) { "broken" } else { "" },
+            out,
+        );
+        legend(&one.picture, one.picture.size.1 + 10.0, out);
+        out.push_str("</svg></div></div>\n");
+    }
+    out.push_str("</section>\n");
+}
