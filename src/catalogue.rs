@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use locus_core::catalogue::{Code, GRAPH};
+use locus_core::catalogue::Code;
 use locus_core::{Severity, suggest};
 use locus_frontends::language::Registry;
 
@@ -180,7 +180,7 @@ pub struct Refused {
 fn codes() -> impl Iterator<Item = &'static Code> {
     let languages = Registry::builtin();
     let languages: Vec<&'static [Code]> = languages.languages().map(|one| one.codes()).collect();
-    let common = [GRAPH, SESSION, MODELS, locus_frontends::codes::COMMON];
+    let common = [SESSION, MODELS, locus_frontends::codes::COMMON];
     common.into_iter().chain(languages).flatten()
 }
 

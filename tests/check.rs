@@ -120,7 +120,7 @@ fn rules_are_counted_by_their_identifiers() {
     let ids: BTreeSet<&str> = listed
         .lines()
         .filter_map(|line| line.split_whitespace().next())
-        .filter(|id| id.starts_with("HOT") || id.starts_with("COMPOSE"))
+        .filter(|id| ["HOT", "COMPOSE", "LG"].iter().any(|of| id.starts_with(of)))
         .collect();
     assert_eq!(checked(&[]), ids.len() as u64, "{ids:?}");
     let fewer = checked(&["HOT221", "COMPOSE084"]);

@@ -112,6 +112,95 @@ resources:
     assert_eq!((said.len(), code), (1, 1), "{said:?}");
 }
 
+/// A rule about locations and roles is written once and checked in every language; it sees roles, sorts and containment.
+#[test]
+fn a_rule_about_the_graph_is_checked_in_every_language() {
+    let rule = "module lg/own
+open lg/vocabulary
+
+/** ACME001 much-needed warning: too much depends on one location
+ * message: `{l}` is needed by more than two others
+ * at: l
+ * help: split it
+ * why: It is hard to replace.
+ * source: our guidelines
+ */
+assert NothingIsNeededByMany { all l: Location | #depends.l < 3 }
+
+/** ACME002 role-shape error: a role has no two ends
+ * message: `{l}` requires `{r}`, which nothing provides
+ * at: r
+ * help: provide it
+ * why: It is not there.
+ * source: our guidelines
+ */
+assert WhatIsRequiredIsBound { all l: Location, r: l.required | r in l.bound and some r.kind and l.sort != \"none\" }
+";
+    let heat = "heat_template_version: rocky
+resources:
+  net: { type: OS::Neutron::Net }
+  a: { type: OS::Neutron::Port, properties: { network: { get_resource: net } } }
+  b: { type: OS::Neutron::Port, properties: { network: { get_resource: net } } }
+  c: { type: OS::Neutron::Port, properties: { network: { get_resource: net } } }
+";
+    let compose = "services:
+  web: { image: \"nginx:1.27\", networks: [front] }
+  app: { image: \"nginx:1.27\", networks: [front] }
+  api: { image: \"nginx:1.27\", networks: [front] }
+networks: { front: {} }
+";
+    let graph = "location_graph: 1
+locations:
+  - { name: lonely, sort: Server, required: [nothing] }
+";
+    let project = project(&[
+        ("a.yaml", heat),
+        ("compose.yaml", compose),
+        ("graph.yaml", graph),
+        ("own.als", rule),
+        ("locus.toml", "[lg]\nrules = [\"own.als\"]\n"),
+    ]);
+    let own = |file: &str| -> Vec<String> {
+        let (said, _) = check(project.path(), &[file]);
+        said.into_iter()
+            .filter(|one| one.starts_with("ACME"))
+            .collect()
+    };
+    let needed = |name: &str| {
+        [format!(
+            "ACME001 warning `{name}` is needed by more than two others"
+        )]
+    };
+    assert_eq!(own("a.yaml"), needed("net"));
+    assert_eq!(own("compose.yaml"), needed("front"));
+    let unbound = "ACME002 error `lonely` requires `nothing`, which nothing provides";
+    assert_eq!(own("graph.yaml"), [unbound]);
+}
+
+#[test]
+fn a_mistake_in_a_rule_about_the_graph_is_told() {
+    let rule = "module lg/own
+open lg/vocabulary
+/** ACME001 x error: y
+ * message: `{l}`
+ * at: l
+ * why: Z.
+ * source: us
+ */
+assert A { all l: Location | no l.prvided }
+";
+    let heat = "heat_template_version: rocky\nresources:\n  a: { type: OS::Heat::None }\n";
+    let project = project(&[
+        ("a.yaml", heat),
+        ("own.als", rule),
+        ("locus.toml", "[lg]\nrules = [\"own.als\"]\n"),
+    ]);
+    let (said, code) = check(project.path(), &["a.yaml"]);
+    assert_eq!(code, 1, "{said:?}");
+    assert!(said.iter().any(|one| one.contains("prvided")), "{said:?}");
+    assert_eq!(said.len(), 1, "only the cause is told: {said:?}");
+}
+
 #[test]
 fn a_type_of_the_projects_own_is_checked_like_any_other() {
     let template = "heat_template_version: rocky

@@ -44,27 +44,3 @@ impl Code {
         self
     }
 }
-
-/// The codes of location graphs.
-pub static GRAPH: &[Code] = &[
-    Code::error(
-        "LG001",
-        "two locations have one name",
-        "A location is known by its name. Rename one of them.",
-    ),
-    Code::error(
-        "LG002",
-        "two locations provide one role",
-        "A role joins the one location that provides it with the one that requires it.",
-    ),
-    Code::error(
-        "LG003",
-        "two locations require one role",
-        "A role joins the one location that provides it with the one that requires it.",
-    ),
-    Code::error(
-        "LG004",
-        "a location both provides and requires a role",
-        "A location cannot be bound to itself.",
-    ),
-];

@@ -10,4 +10,5 @@ pub mod yaml;
 pub mod hot;
 pub mod kubernetes;
 pub mod language;
+pub mod lg;
 pub mod tosca;

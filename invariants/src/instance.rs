@@ -1,8 +1,8 @@
 //! Whether a graph is an instance of the reference model of location graphs.
 //!
-//! The front-ends build graphs in Rust, and [`LocationGraph::check`] judges them in Rust. Here the
-//! model itself judges: the graph becomes values of the relations of `lg/location_graphs`, and every
-//! constraint of that model is evaluated on them. Nothing is searched for, no solver takes part.
+//! The front-ends build graphs, and rules judge them. Here the model itself judges, by the text that the
+//! rules have: the graph becomes values of the relations of `lg/location_graphs`, and every constraint of
+//! that model is evaluated on them. Nothing is searched for, no solver takes part.
 
 use locus_core::graph::{LocationGraph, Presence, RoleId};
 use locus_core::{Diagnostic, Sources, Span};

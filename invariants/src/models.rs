@@ -36,6 +36,7 @@ pub const ALL: &[Model] = models![
     "hot/statements",
     "lg/location_graphs",
     "lg/semantics",
+    "lg/vocabulary",
     "occi/core",
     "occi/infrastructure",
     "occi/platform",
@@ -45,6 +46,12 @@ pub const ALL: &[Model] = models![
     "tosca_aeolus",
     "tosca_occi",
 ];
+
+/// What makes a set of locations a graph: stated once, for rules, models and graphs that are written as models.
+pub const STATIC_SEMANTICS: Model = Model {
+    name: "lg/static",
+    text: include_str!("../library/lg/static.als"),
+};
 
 /// The models that a name means: the one it names, else all in the folder it names.
 pub fn find(name: &str) -> Vec<&'static Model> {
@@ -79,7 +86,8 @@ impl locus_grammar::Loader for Loader {
     fn load(&self, path: &str) -> Option<String> {
         let name = path.strip_suffix(".als").unwrap_or(path);
         let name = name.trim_start_matches("./").trim_start_matches('/');
-        let model = ALL.iter().find(|model| model.name == name)?;
+        let mut models = ALL.iter().chain([&STATIC_SEMANTICS]);
+        let model = models.find(|model| model.name == name)?;
         Some(model.text.to_owned())
     }
 }
@@ -117,9 +125,41 @@ mod tests {
     fn a_name_means_a_model_or_a_folder() {
         let names = |name| find(name).iter().map(|m| m.name).collect::<Vec<_>>();
         assert_eq!(names("fractal"), ["fractal"]);
-        assert_eq!(names("lg"), ["lg/location_graphs", "lg/semantics"]);
+        assert_eq!(
+            names("lg"),
+            ["lg/location_graphs", "lg/semantics", "lg/vocabulary"]
+        );
         assert_eq!(names("lg/semantics.als"), ["lg/semantics"]);
         assert!(names("l").is_empty());
+    }
+
+    /// What rules and the reference model both say of locations and roles is declared alike.
+    #[test]
+    fn the_reference_model_and_rules_share_their_signatures() {
+        let mut sources = locus_core::Sources::new();
+        let reading = locus_grammar::read(
+            "lg/vocabulary.als",
+            find("lg/vocabulary")[0].text,
+            &mut sources,
+            &Loader,
+        );
+        let model = reading.model.unwrap();
+        for name in ["Location", "Role"] {
+            let rules = locus_core::vocabulary::lg::sig(name).unwrap();
+            let sig = model
+                .sigs
+                .iter()
+                .find(|sig| sig.label.ends_with(name))
+                .unwrap();
+            for &id in &sig.fields {
+                let field = model.fields.get(id.0 as usize).unwrap();
+                assert!(
+                    rules.fields.iter().any(|other| other.name == field.name),
+                    "rules cannot mention `{name}.{}`",
+                    field.name
+                );
+            }
+        }
     }
 
     #[test]

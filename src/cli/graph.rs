@@ -4,6 +4,7 @@ use locus::report::{frame, picture};
 use locus::session::Discovery;
 use locus_core::graph::{to_als, to_dot, to_json};
 use locus_core::{Diagnostic, Severity, Sources};
+use locus_invariants::models;
 
 use super::flags::{GraphArgs, GraphFormat};
 use super::{Exit, inputs};
@@ -37,7 +38,7 @@ pub(crate) fn graph(args: &GraphArgs) -> Exit {
     let text = match args.format {
         GraphFormat::Dot => to_dot(&report.graph),
         GraphFormat::Svg => picture::to_svg(&report.graph),
-        GraphFormat::Als => to_als(&report.graph),
+        GraphFormat::Als => to_als(&report.graph, models::STATIC_SEMANTICS.text),
         GraphFormat::Json => {
             let mut text = format!("{:#}", to_json(&report.graph, &report.sources));
             text.push('\n');

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use locus_core::vocabulary::lg;
 use locus_core::{Diagnostic, FileId, Severity, Sources, Span};
 use locus_frontends::loader::normalize;
 use serde::Serialize;
@@ -304,6 +305,8 @@ impl Batch {
         totals.dependent += everything.dependent;
         let rules = totals.rules.entry(report.language).or_default();
         *rules = report.stats.rules.max(*rules);
+        let rules = totals.rules.entry(lg::NAME).or_default();
+        *rules = report.stats.shared_rules.max(*rules);
         if let Some(instances) = &mut totals.instances {
             *instances += usize::from(report.is_instance == Some(true));
         }

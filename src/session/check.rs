@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use locus_core::facts::Facts;
+use locus_core::vocabulary::{Vocabulary, lg};
 use locus_core::{Diagnostic, LocationGraph, Severity, Sources, Span};
 use locus_frontends::language::{Chosen, Inputs, Loaded, Request};
 use locus_invariants::instance::{self, Judgement};
@@ -191,16 +192,22 @@ impl Snapshot {
         };
         let mut checked = check_loaded(&loaded, &options);
         let language = self.registry.named(loaded.language);
-        let own = settings.rules_of(loaded.language).zip(language);
-        let own = own.map(|(own, language)| own.compiled(&language.vocabulary(), &loaded.declared));
-        if let Some(own) = &own {
-            cancel.check()?;
-            let more = own.checker.check_loaded(&loaded, &options);
-            checked.findings.extend(more.findings);
-            checked.unchecked.extend(more.unchecked);
-            checked.stats.rules += more.stats.rules;
-            checked.stats.variables += more.stats.variables;
-            checked.stats.clauses += more.stats.clauses;
+        let language = language.map(|language| (language.vocabulary(), loaded.declared.clone()));
+        // Rules about every language know nothing of what a project declares.
+        let shared =
+            (loaded.language != lg::NAME).then(|| (Vocabulary::of_graphs(), Arc::default()));
+        let mut own = Vec::new();
+        for (vocabulary, declared) in language.into_iter().chain(shared) {
+            if let Some(rules) = settings.rules_of(vocabulary.language()) {
+                cancel.check()?;
+                let rules = rules.compiled(&vocabulary, &declared);
+                let found = rules.checker.check_loaded(&loaded, &options);
+                checked.add(match vocabulary.language() == loaded.language {
+                    true => found,
+                    false => found.of_shared_rules(),
+                });
+                own.push(rules);
+            }
         }
         cancel.check()?;
         loaded
@@ -215,7 +222,7 @@ impl Snapshot {
         let off = options.ignore;
         let mut report = Report::of(loaded, checked, sources, &settings, &trace);
         report.off = off;
-        if let Some(own) = own.filter(|own| !own.wrong.is_empty()) {
+        for own in own.iter().filter(|own| !own.wrong.is_empty()) {
             let files = report.sources.merge(vec![own.sources.clone()]);
             for mut wrong in own.wrong.iter().cloned() {
                 wrong.move_to(files.first().map_or(&[], Vec::as_slice));

@@ -3,9 +3,8 @@
 //! A graph is a set of locations. A location has a unique name, a sort, a process, provided roles and
 //! required roles, and typed properties. A role is provided by at most one location and required by
 //! at most one, and a location does not both provide and require it; a role that is provided and
-//! required is bound. [`LocationGraph::check`] checks this. Everything carries its source.
+//! required is bound. Rules check this (`invariants/library/lg/`). Everything carries its source.
 
-mod check;
 mod export;
 mod view;
 
@@ -227,7 +226,7 @@ impl LocationGraph {
         Self::default()
     }
 
-    /// Adds a location. A name that is taken is accepted here and reported by [`check`](Self::check).
+    /// Adds a location. A name that is taken is accepted here: a rule reports it.
     pub fn add_location(&mut self, location: Location) -> LocationId {
         let new = LocationId(id(self.locations.len()));
         self.by_name.entry(location.name.clone()).or_insert(new);

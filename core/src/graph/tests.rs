@@ -64,31 +64,18 @@ fn sample() -> (Sources, LocationGraph) {
     (sources, graph)
 }
 
-#[test]
-fn a_sound_graph_has_nothing_to_report() {
-    let (_, graph) = sample();
-    assert_eq!(graph.check(), []);
-    assert_eq!(graph.bindings().len(), 4);
-    assert_eq!(graph.find("net").map(LocationId::index), Some(0));
-}
+const SEMANTICS: &str = "\
+module static
+open vocabulary
+pred WellFormedLocationSet[c: set Location] { no disj l, h: c | l.name = h.name }
+pred DisjointRoles[c: set Location] { no l: c | some l.provided & l.required }
+";
 
 #[test]
-fn each_law_of_location_graphs_is_checked() {
-    let (_, mut graph) = sample();
-    let span = graph.location(LocationId(0)).origin.span;
-    let twin = graph.add_location(Location::new("net", "OS::Neutron::Net", span));
-    let (first, second) = (RoleId(0), RoleId(1));
-    graph.provide(twin, first);
-    graph.require(twin, second);
-    graph.require(LocationId(0), first);
-    let found: Vec<String> = graph.check().into_iter().map(|d| d.code).collect();
-    assert_eq!(found, ["LG001", "LG002", "LG003", "LG003", "LG004"]);
-    assert!(
-        graph
-            .check()
-            .iter()
-            .all(|d| d.primary().is_some() && d.help.is_some())
-    );
+fn roles_bind_locations() {
+    let (_, graph) = sample();
+    assert_eq!(graph.bindings().len(), 4);
+    assert_eq!(graph.find("net").map(LocationId::index), Some(0));
 }
 
 #[test]
@@ -126,7 +113,7 @@ fn exports_say_all_there_is() {
     let (sources, graph) = sample();
     insta::assert_snapshot!("dot", to_dot(&graph));
     insta::assert_snapshot!("svg", to_svg(&graph));
-    insta::assert_snapshot!("als", to_als(&graph));
+    insta::assert_snapshot!("als", to_als(&graph, SEMANTICS));
     let json = serde_json::to_string_pretty(&to_json(&graph, &sources)).unwrap();
     insta::assert_snapshot!("json", json);
 }
@@ -136,5 +123,5 @@ fn the_empty_graph_can_be_exported() {
     let graph = LocationGraph::new();
     assert!(to_dot(&graph).starts_with("digraph"));
     assert!(to_svg(&graph).ends_with("</svg>\n"));
-    insta::assert_snapshot!("empty_als", to_als(&graph));
+    insta::assert_snapshot!("empty_als", to_als(&graph, SEMANTICS));
 }

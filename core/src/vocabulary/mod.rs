@@ -2,10 +2,12 @@
 //!
 //! A [`Vocabulary`] is a value that is put together at run time: the signatures that the front-end states facts about
 //! ([`Declarations`]), the types that the language knows, described when they are asked for ([`Types`]), and what a project
-//! declares itself. A rule that comes with the program is compiled against the first two, a rule of the user's own against
-//! all.
+//! declares itself. Beside them stand the signatures of the location graph ([`lg`]), which all languages share; where a
+//! language has a signature or a field of the same name, that one counts in rules about the language. A rule that comes with
+//! the program is compiled against all but what a project declares, a rule of the user's own against all.
 
 pub mod declare;
+pub mod lg;
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -15,6 +17,7 @@ use std::sync::Arc;
 use crate::value::Value;
 
 pub use declare::{Declarations, FieldDecl, FieldId, Multiplicity, SigDecl, SigId, SubsetId};
+pub use lg::{GraphField, GraphSet};
 
 /// A text that is in the program, or made at run time.
 pub type Text = Cow<'static, str>;
@@ -69,8 +72,8 @@ pub enum Members {
         /// The properties, outermost first.
         path: Vec<Arc<str>>,
     },
-    /// The locations that exist already.
-    Existing,
+    /// What every location graph has.
+    Graph(GraphSet),
 }
 
 /// What a field holds.
@@ -87,6 +90,8 @@ pub enum Content {
         /// The signature of the maps in it, when they have a schema.
         maps: Option<Text>,
     },
+    /// What every location graph has.
+    Graph(GraphField),
 }
 
 /// Signatures that are described when they are asked for, because there are many.
@@ -128,6 +133,12 @@ impl Vocabulary {
         }
     }
 
+    /// The vocabulary of rules that are about every language.
+    pub fn of_graphs() -> Self {
+        static NONE: Declarations = Declarations::none(lg::NAME);
+        Vocabulary::of(&NONE)
+    }
+
     /// The same with the types that the language knows.
     #[must_use]
     pub fn with_types(mut self, types: &'static dyn Types) -> Self {
@@ -152,25 +163,31 @@ impl Vocabulary {
         self.facts
     }
 
-    /// Whether rules can mention anything.
-    pub fn is_empty(&self) -> bool {
-        self.facts.sigs.is_empty() && self.types.is_none() && self.declared.is_empty()
-    }
-
-    /// A signature by name. What the language knows itself comes before what a project declares.
+    /// A signature by name. What the language knows itself comes before what a project declares, and that before what all
+    /// languages share.
     pub fn sig(&self, name: &str) -> Option<Sig> {
         let stated = || self.stated(name);
         let known = || self.types.and_then(|types| types.sig(name));
         let declared = || self.declared.iter().find(|sig| sig.name == name).cloned();
-        stated().or_else(known).or_else(declared)
+        stated()
+            .or_else(known)
+            .or_else(declared)
+            .or_else(|| lg::sig(name))
     }
 
-    /// The names of all signatures: those of facts, then types, then what the project declares.
+    /// The names of all signatures: those of facts, then types, then what the project declares, then what all languages
+    /// share.
     pub fn names(&self) -> Vec<String> {
         let facts = self.facts.sigs.iter().map(|sig| sig.name.to_owned());
         let types = self.types.map(Types::names).unwrap_or_default();
         let declared = self.declared.iter().map(|sig| sig.name.to_string());
-        facts.chain(types).chain(declared).collect()
+        let mut names: Vec<String> = facts.chain(types).chain(declared).collect();
+        for shared in lg::names() {
+            if !names.iter().any(|name| name == shared) {
+                names.push(shared.to_owned());
+            }
+        }
+        names
     }
 
     /// The names that a project gives to more than one of its types.
@@ -265,14 +282,21 @@ impl Vocabulary {
             };
             sig.fields.retain(|field| words.contains(&*field.name));
             // Literals of rules are values too, and of no signature.
+            let shared = sig.is_shared();
+            let is_value = |name: &str| match shared {
+                true => lg::is_value(name),
+                false => self.is_value(name),
+            };
             let columns = sig.fields.iter_mut().flat_map(|field| &mut field.columns);
-            columns.for_each(|column| column.retain(|name| !self.is_value(name)));
+            columns.for_each(|column| column.retain(|name| !is_value(name)));
             open.extend(sig.parent.iter().map(|parent| parent.to_string()));
             let columns = sig.fields.iter().flat_map(|field| &field.columns);
             open.extend(columns.flatten().map(|name| name.to_string()));
             found.insert(name, sig);
         }
-        found.into_values().collect()
+        let mut found: Vec<Sig> = found.into_values().collect();
+        hide(&mut found);
+        found
     }
 
     /// The name of the module that declares signatures for rules.
@@ -280,21 +304,39 @@ impl Vocabulary {
         format!("{}/vocabulary", self.language())
     }
 
-    /// The module that declares some signatures.
-    pub fn module(&self, sigs: &[Sig]) -> String {
-        let mut out = format!("module {}\n", self.module_name());
+    /// The modules that declare some signatures: that of what all languages share, and that of the language, which opens
+    /// it.
+    pub fn modules(&self, sigs: &[Sig]) -> Vec<(String, String)> {
+        let mut shared = format!("module {}\n", lg::module_name());
+        for sig in sigs.iter().filter(|sig| sig.is_shared()) {
+            sig.declare(&mut shared, false);
+        }
+        let bools = "abstract sig Bool {}\none sig True, False extends Bool {}\n";
+        if self.language() == lg::NAME {
+            shared.push_str(bools);
+            return vec![(lg::module_name(), shared)];
+        }
+        let mut own = format!(
+            "module {}\nopen {}\n",
+            self.module_name(),
+            lg::module_name()
+        );
         if self.sig("Bool").is_none() {
-            out.push_str("abstract sig Bool {}\none sig True, False extends Bool {}\n");
+            own.push_str(bools);
         }
-        for sig in sigs {
-            sig.declare(&mut out, false);
+        for sig in sigs.iter().filter(|sig| !sig.is_shared()) {
+            sig.declare(&mut own, false);
         }
-        out
+        vec![(lg::module_name(), shared), (self.module_name(), own)]
     }
 
     /// All signatures of facts as a documented module.
     pub fn facts_module(&self) -> String {
-        let mut out = format!("module {}\n", self.module_name());
+        let mut out = format!(
+            "module {}\nopen {}\n",
+            self.module_name(),
+            lg::module_name()
+        );
         for sig in self
             .facts
             .sigs
@@ -308,7 +350,35 @@ impl Vocabulary {
     }
 }
 
+/// Takes fields away from what all languages share where a signature that extends it has one of the same name: fields of
+/// one name cannot be told apart there.
+fn hide(sigs: &mut [Sig]) {
+    let parents: BTreeMap<String, String> = sigs
+        .iter()
+        .filter_map(|sig| Some((sig.name.to_string(), sig.parent.as_ref()?.to_string())))
+        .collect();
+    let mut hidden: BTreeSet<(String, String)> = BTreeSet::new();
+    for sig in sigs.iter().filter(|sig| !sig.is_shared()) {
+        let above = std::iter::successors(parents.get(&*sig.name), |name| parents.get(*name));
+        // A project may declare types that extend each other.
+        for ancestor in above.take(parents.len()) {
+            let fields = sig.fields.iter();
+            hidden.extend(fields.map(|field| (ancestor.clone(), field.name.to_string())));
+        }
+    }
+    for sig in sigs.iter_mut().filter(|sig| sig.is_shared()) {
+        let owner = sig.name.to_string();
+        sig.fields
+            .retain(|field| !hidden.contains(&(owner.clone(), field.name.to_string())));
+    }
+}
+
 impl Sig {
+    /// Whether all languages share it.
+    fn is_shared(&self) -> bool {
+        matches!(self.members, Members::Graph(_))
+    }
+
     /// The signature in the language of models, with its documentation.
     pub fn to_als(&self) -> String {
         let mut out = String::new();

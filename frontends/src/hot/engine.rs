@@ -197,7 +197,6 @@ impl<'a> Engine<'a> {
                 .collect();
             self.stack(&prepared, String::new(), None, None, given, vec![file]);
         }
-        self.diagnostics.extend(self.graph.check());
         let declared = self.declared_types();
         Loaded {
             graph: self.graph,

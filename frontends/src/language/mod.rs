@@ -27,6 +27,7 @@ use locus_core::{Diagnostic, LocationGraph, Sources};
 use crate::compose::Compose;
 use crate::hot::Heat;
 use crate::kubernetes::Kubernetes;
+use crate::lg::Graphs;
 use crate::loader::Loader;
 use crate::tosca::Tosca;
 use crate::yaml::Mapping;
@@ -40,7 +41,7 @@ pub use registry::{Recognised, Registry};
 pub use settings::{OwnSettings, Section, SettingKey};
 
 /// The languages that come with the program.
-static BUILTIN: &[&dyn Language] = &[&Heat, &Compose, &Kubernetes, &Tosca];
+static BUILTIN: &[&dyn Language] = &[&Heat, &Compose, &Kubernetes, &Tosca, &Graphs];
 
 /// A configuration language.
 pub trait Language: Sync {

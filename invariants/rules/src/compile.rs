@@ -27,21 +27,27 @@ pub struct Compiled {
 /// What opened modules are: files of the library, or the vocabulary of the language.
 struct Files<'a> {
     library: &'a Library,
-    vocabulary: &'a str,
-    vocabulary_module: String,
+    vocabulary: Vec<(String, String)>,
 }
 
 impl Loader for Files<'_> {
     fn load(&self, path: &str) -> Option<String> {
         let module = path.strip_suffix(".als").unwrap_or(path);
-        if module == self.vocabulary_module
-            || module.ends_with(&format!("/{}", self.vocabulary_module))
-        {
-            return Some(self.vocabulary.to_owned());
+        let mut vocabulary = self.vocabulary.iter();
+        let declared = vocabulary.find(|(name, _)| {
+            module
+                .strip_suffix(name.as_str())
+                .is_some_and(|before| before.is_empty() || before.ends_with('/'))
+        });
+        if let Some((_, text)) = declared {
+            return Some(text.clone());
         }
         self.library.module(path).map(|source| source.text.clone())
     }
 }
+
+/// The name of the text that opens all files with rules.
+const ROOT: &str = "rules.als";
 
 /// The words of a text that may be names.
 pub fn words(text: &str) -> impl Iterator<Item = &str> {
@@ -61,7 +67,6 @@ impl Program {
         let relevant = library.relevant(language);
         let mentioned: BTreeSet<&str> = relevant.flat_map(|source| words(&source.text)).collect();
         let sigs = vocabulary.reachable(&mentioned);
-        let declarations = vocabulary.module(&sigs);
         let mut root = String::new();
         let mut modules: Vec<&str> = Vec::new();
         for rule in &rules {
@@ -76,14 +81,21 @@ impl Program {
         }
         let files = Files {
             library,
-            vocabulary: &declarations,
-            vocabulary_module: vocabulary.module_name(),
+            vocabulary: vocabulary.modules(&sigs),
         };
-        let reading = locus_grammar::read("rules.als", &root, sources, &files);
+        let reading = locus_grammar::read(ROOT, &root, sources, &files);
         let mut compiled = Compiled {
             program: Program::default(),
             diagnostics: reading.diagnostics,
         };
+        // That a rule is not there follows from what is wrong with its file; nobody has written the one that opens it.
+        let is_echo = |problem: &Diagnostic| {
+            let at = problem.primary();
+            at.is_some_and(|span| sources.name(span.file) == ROOT)
+        };
+        if !compiled.diagnostics.iter().all(is_echo) {
+            compiled.diagnostics.retain(|problem| !is_echo(problem));
+        }
         if let Some(model) = reading.model {
             for (rule, command) in rules.iter().zip(&model.commands) {
                 compiled.add(&model, rule, &command.formula);

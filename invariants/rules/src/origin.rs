@@ -71,7 +71,7 @@ impl Program {
         match &sig.members {
             Members::Atoms(id) => Origin::Atoms(vocabulary.kinds_of(*id)),
             Members::Subset(id) => Origin::Subset(id.index()),
-            Members::Existing => Origin::Existing,
+            Members::Graph(set) => Origin::GraphSet(*set),
             Members::Sort(_) | Members::Marked(_) | Members::Maps { .. } => {
                 Origin::Things(self.things_of(vocabulary, sig))
             }
@@ -81,6 +81,7 @@ impl Program {
     fn content(&mut self, vocabulary: &Vocabulary, sig: &Sig, content: &Content) -> Origin {
         match content {
             Content::Tuples(field) => Origin::Tuples(*field),
+            Content::Graph(field) => Origin::GraphField(*field),
             Content::Property {
                 names,
                 default,
@@ -112,7 +113,7 @@ impl Program {
                 things.sorts.push(sort.to_string());
                 things.path = path.iter().map(|step| step.to_string()).collect();
             }
-            Members::Atoms(_) | Members::Subset(_) | Members::Existing => {}
+            Members::Atoms(_) | Members::Subset(_) | Members::Graph(_) => {}
         }
         for members in vocabulary.extending(&sig.name) {
             if let Members::Sort(sort) = members {

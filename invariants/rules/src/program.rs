@@ -1,6 +1,7 @@
 //! Compiled rules: relations, constants, terms and plans, the same for every configuration.
 
 use locus_core::value::Value;
+use locus_core::vocabulary::{GraphField, GraphSet};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
@@ -47,8 +48,10 @@ pub enum Origin {
     Subset(usize),
     /// The tuples of the facts' field at a position.
     Tuples(usize),
-    /// The locations that exist already.
-    Existing,
+    /// A set that every location graph has.
+    GraphSet(GraphSet),
+    /// A relation that every location graph has.
+    GraphField(GraphField),
     /// Locations or maps, by their place in [`Program::things`].
     Things(u32),
     /// A property of locations or maps.
@@ -170,6 +173,16 @@ impl Program {
             self.constants.len() - 1
         });
         u32::try_from(at).unwrap_or(u32::MAX)
+    }
+
+    /// Whether rules mention nothing but what every location graph has.
+    pub fn is_about_graph(&self) -> bool {
+        self.relations.iter().all(|entry| {
+            matches!(
+                entry.origin,
+                Origin::GraphSet(_) | Origin::GraphField(_) | Origin::Builtin(_) | Origin::Nothing
+            )
+        })
     }
 
     /// The fields of a name, of whatever signature.

@@ -27,6 +27,7 @@ impl Violation {
         let mut reader = Reader {
             lowering: Lowering::new(model, Normal::new(program), ""),
             found: Violation::default(),
+            inside: false,
         };
         reader.violation(claim)?;
         Ok(reader.found)
@@ -36,6 +37,8 @@ impl Violation {
 struct Reader<'a> {
     lowering: Lowering<'a, Normal<'a>>,
     found: Violation,
+    /// Whether the body of a predicate is read.
+    inside: bool,
 }
 
 fn refuse(expr: &Expr, unfit: Unfit) -> Refusal {
@@ -76,6 +79,19 @@ impl Reader<'_> {
             ExprKind::List(ListOp::And, parts) if parts.len() == 1 => {
                 parts.iter().try_for_each(|part| self.violation(part))
             }
+            // An assertion that is nothing but a predicate says what the predicate says.
+            ExprKind::Call { func, args } if self.is_at_start() => {
+                let model = self.lowering.model();
+                let body = &model.func(*func).body;
+                let frame = self.lowering.enter(*func, args)?;
+                // Messages know the variables by the names that are written.
+                let prefix = self.lowering.set_prefix(String::new());
+                self.inside = true;
+                let result = self.violation(body);
+                self.lowering.set_prefix(prefix);
+                self.lowering.leave(frame);
+                result
+            }
             _ => {
                 let formula = self.formula(expr)?;
                 let negated = self.lowering.vocabulary.program.terms.not(formula);
@@ -83,6 +99,11 @@ impl Reader<'_> {
                 Ok(())
             }
         }
+    }
+
+    /// Whether nothing was found yet, and no predicate is being read.
+    fn is_at_start(&self) -> bool {
+        self.found.decls.is_empty() && self.found.conjuncts.is_empty() && !self.inside
     }
 
     fn anchors(&mut self, decls: &[Decl]) -> Result<(), Refusal> {

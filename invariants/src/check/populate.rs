@@ -1,13 +1,14 @@
 //! Fills the relations that rules mention from a location graph and the facts beside it.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use locus_core::Span;
 use locus_core::facts::{AtomId, Facts};
-use locus_core::graph::{Location, LocationGraph, LocationId, Presence};
+use locus_core::graph::{Location, LocationGraph, LocationId, Presence, RoleId, RoleKind};
 use locus_core::value::{Field, Item, SymbolKind, Value, field};
-use locus_core::vocabulary::{Members, Sig};
-use rustc_hash::FxHashMap;
+use locus_core::vocabulary::{GraphField, GraphSet, Members, Sig};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::run::Configuration;
 use crate::engine::{Atom, AtomInfo, Database, DatabaseBuilder, Reasons, Table, Tri};
@@ -42,6 +43,10 @@ struct Populate<'a> {
     owners: Vec<Option<Arc<Vec<Owner<'a>>>>>,
     /// The atoms of maps: whose, in which property, at which place there.
     maps: FxHashMap<(Atom, &'a str, usize), Atom>,
+    /// The atoms of roles, once they are asked for.
+    roles: Option<Arc<Vec<Atom>>>,
+    /// Whether rules mention nothing but the graph, in which no two locations are the same.
+    about_graph: bool,
 }
 
 /// The facts of a configuration, as far as a program mentions them.
@@ -55,7 +60,11 @@ pub(super) fn populate(
         facts,
         declared,
     } = configuration;
+    let about_graph = program.is_about_graph();
+    let mut presences = graph.locations().map(|(_, location)| &location.presence);
+    let symbolic = !about_graph || presences.any(|presence| matches!(presence, Presence::When(_)));
     let symbols = graph.symbols().map(|(_, symbol)| symbol);
+    let symbols = symbols.filter(|_| symbolic);
     let kinds = program.relations.iter().map(|entry| {
         let property = matches!(entry.origin, Origin::Property { .. });
         (entry.arity, property)
@@ -72,6 +81,8 @@ pub(super) fn populate(
         by_sig: vec![Vec::new(); facts.declarations().sigs.len()],
         owners: vec![None; program.things.len()],
         maps: FxHashMap::default(),
+        roles: None,
+        about_graph,
     };
     populate.add_atoms();
     // Of most types there is no location.
@@ -106,16 +117,16 @@ impl<'a> Populate<'a> {
     fn add_atoms(&mut self) {
         let graph = self.graph;
         self.locations = vec![Atom(0); graph.len()];
-        for external in [true, false] {
+        for vague in [true, false] {
             for (id, location) in graph.locations() {
-                if location.external != external {
+                if (location.external && !self.about_graph) != vague {
                     continue;
                 }
                 let info = AtomInfo {
                     included_by: location.origin.chain().collect(),
                     ..AtomInfo::thing(shown(graph, location), Some(location.origin.span))
                 };
-                let atom = if external {
+                let atom = if vague {
                     let atom = self.builder.add_existing(info);
                     for property in &location.properties {
                         if let Value::Symbolic(symbol) = property.item.value {
@@ -133,6 +144,15 @@ impl<'a> Populate<'a> {
             }
         }
         let facts = self.facts;
+        if self.about_graph {
+            for (_, fact) in facts.atoms() {
+                let location = fact.location.and_then(|id| self.locations.get(id.index()));
+                if let Some(&atom) = location {
+                    self.builder.rename(atom, fact.name.clone());
+                }
+            }
+            return;
+        }
         self.builder.reserve(facts.len());
         self.fact_atoms.reserve(facts.len());
         for (_, fact) in facts.atoms() {
@@ -198,13 +218,8 @@ impl<'a> Populate<'a> {
                     }
                 }
             }
-            Origin::Existing => {
-                for ((_, location), &atom) in self.graph.locations().zip(&self.locations) {
-                    if location.external {
-                        table.push(&[atom], None, Tri::True);
-                    }
-                }
-            }
+            Origin::GraphSet(set) => self.graph_set(*set, &mut table),
+            Origin::GraphField(field) => self.graph_field(*field, &mut table),
             Origin::Things(of) => {
                 for owner in self.owners(*of).iter() {
                     table.push_because(&[owner.atom], None, owner.certain, &owner.reasons);
@@ -214,6 +229,181 @@ impl<'a> Populate<'a> {
             Origin::Builtin(_) | Origin::Nothing => {}
         }
         table
+    }
+
+    /// The locations that are or may be part of the configuration.
+    fn deployed(&self) -> Vec<(&'a Location, Atom, There)> {
+        let all = self.graph.locations().zip(&self.locations);
+        all.filter_map(|((_, location), &atom)| {
+            Some((location, atom, There::of(&location.presence)?))
+        })
+        .collect()
+    }
+
+    /// The atoms of roles, made when they are first asked for.
+    fn roles(&mut self) -> Arc<Vec<Atom>> {
+        if self.roles.is_none() {
+            let roles = self.graph.roles().map(|(_, role)| {
+                let info = AtomInfo::thing(role.label.clone(), Some(role.span));
+                self.builder.add(info)
+            });
+            self.roles = Some(Arc::new(roles.collect()));
+        }
+        self.roles.clone().unwrap_or_default()
+    }
+
+    /// The tuples of a set that every location graph has.
+    fn graph_set(&mut self, set: GraphSet, table: &mut Table) {
+        let texts: Vec<&Arc<str>> = match set {
+            GraphSet::Locations => {
+                for (_, atom, there) in self.deployed() {
+                    there.push(table, &[atom], None);
+                }
+                return;
+            }
+            GraphSet::Existing => {
+                for ((_, location), &atom) in self.graph.locations().zip(&self.locations) {
+                    if location.external {
+                        table.push(&[atom], None, Tri::True);
+                    }
+                }
+                return;
+            }
+            GraphSet::Roles => {
+                for &role in self.roles().iter() {
+                    table.push(&[role], None, Tri::True);
+                }
+                return;
+            }
+            GraphSet::Names => self.of_locations(|location| &location.name),
+            GraphSet::Sorts => self.of_locations(|location| &location.sort),
+            GraphSet::Processes => self.of_locations(|location| &location.process),
+            GraphSet::Labels => self.graph.roles().map(|(_, role)| &role.label).collect(),
+            GraphSet::Kinds => {
+                let kinds: BTreeSet<&str> =
+                    self.graph.roles().map(|(_, r)| r.kind.as_str()).collect();
+                for kind in kinds {
+                    let atom = self.builder.value(&Value::str(kind));
+                    table.push(&[atom], None, Tri::True);
+                }
+                return;
+            }
+        };
+        let different: BTreeSet<&Arc<str>> = texts.into_iter().collect();
+        for text in different {
+            let atom = self.builder.value(&Value::Str(text.clone()));
+            table.push(&[atom], None, Tri::True);
+        }
+    }
+
+    fn of_locations(&self, text: impl Fn(&'a Location) -> &'a Arc<str>) -> Vec<&'a Arc<str>> {
+        let deployed = self.deployed().into_iter();
+        deployed.map(|(location, ..)| text(location)).collect()
+    }
+
+    /// The tuples of a relation that every location graph has.
+    fn graph_field(&mut self, field: GraphField, table: &mut Table) {
+        match field {
+            GraphField::Name => self.text_of_locations(table, |location| &location.name),
+            GraphField::Sort => self.text_of_locations(table, |location| &location.sort),
+            GraphField::Process => self.text_of_locations(table, |location| &location.process),
+            GraphField::Provided => self.roles_of(table, |location| &location.provided),
+            GraphField::Required => self.roles_of(table, |location| &location.required),
+            GraphField::Bound => {
+                let roles = self.roles();
+                for (role, [provider, requirer], there) in self.ends() {
+                    let Some(&atom) = roles.get(role.index()) else {
+                        continue;
+                    };
+                    let span = Some(self.graph.role(role).span);
+                    there.push(table, &[provider, atom], span);
+                    if requirer != provider {
+                        there.push(table, &[requirer, atom], span);
+                    }
+                }
+            }
+            GraphField::Depends => {
+                let mut known: FxHashSet<[Atom; 2]> = FxHashSet::default();
+                for (role, [provider, requirer], there) in self.ends() {
+                    if known.insert([requirer, provider]) {
+                        let span = Some(self.graph.role(role).span);
+                        there.push(table, &[requirer, provider], span);
+                    }
+                }
+            }
+            GraphField::Contains => {
+                let mut known: FxHashSet<[Atom; 2]> = FxHashSet::default();
+                for (role, ends, there) in self.ends() {
+                    let role = self.graph.role(role);
+                    if role.kind == RoleKind::Containment && known.insert(ends) {
+                        there.push(table, &ends, Some(role.span));
+                    }
+                }
+                for (location, atom, there) in self.deployed() {
+                    let parent = location
+                        .parent
+                        .and_then(|id| self.locations.get(id.index()));
+                    if let Some(ends) = parent.map(|&parent| [parent, atom])
+                        && known.insert(ends)
+                    {
+                        there.push(table, &ends, Some(location.origin.span));
+                    }
+                }
+            }
+            GraphField::Label | GraphField::Kind => {
+                let roles = self.roles();
+                for ((_, role), &atom) in self.graph.roles().zip(roles.iter()) {
+                    let text = match field {
+                        GraphField::Label => Value::Str(role.label.clone()),
+                        _ => Value::str(role.kind.as_str()),
+                    };
+                    let text = self.builder.value(&text);
+                    table.push(&[atom, text], Some(role.span), Tri::True);
+                }
+            }
+        }
+    }
+
+    fn text_of_locations(
+        &mut self,
+        table: &mut Table,
+        text: impl Fn(&'a Location) -> &'a Arc<str>,
+    ) {
+        for (location, atom, there) in self.deployed() {
+            let value = self.builder.value(&Value::Str(text(location).clone()));
+            there.push(table, &[atom, value], Some(location.origin.span));
+        }
+    }
+
+    fn roles_of(&mut self, table: &mut Table, side: impl Fn(&'a Location) -> &'a [RoleId]) {
+        let roles = self.roles();
+        for (location, atom, there) in self.deployed() {
+            for role in side(location) {
+                if let Some(&of) = roles.get(role.index()) {
+                    there.push(table, &[atom, of], Some(self.graph.role(*role).span));
+                }
+            }
+        }
+    }
+
+    /// Each role that is provided and required, with every pair of locations that does, and whether both are there.
+    fn ends(&self) -> Vec<(RoleId, [Atom; 2], There)> {
+        let deployed = self.deployed();
+        let mut providers: FxHashMap<RoleId, Vec<(Atom, &There)>> = FxHashMap::default();
+        for (location, atom, there) in &deployed {
+            for &role in &location.provided {
+                providers.entry(role).or_default().push((*atom, there));
+            }
+        }
+        let mut ends = Vec::new();
+        for (location, requirer, there) in &deployed {
+            for &role in &location.required {
+                for &(provider, other) in providers.get(&role).into_iter().flatten() {
+                    ends.push((role, [provider, *requirer], other.and(there)));
+                }
+            }
+        }
+        ends
     }
 
     /// Signatures that the project declares and that extend one, directly or not.
@@ -300,15 +490,7 @@ impl<'a> Populate<'a> {
     /// A location that is or may be deployed.
     fn owner(&self, id: LocationId) -> Option<Owner<'a>> {
         let location = self.graph.location(id);
-        let mut reasons = Reasons::new();
-        let certain = match location.presence {
-            Presence::Present => Tri::True,
-            Presence::When(symbol) => {
-                reasons.extend(u32::try_from(symbol.index()));
-                Tri::Unknown
-            }
-            Presence::Absent => return None,
-        };
+        let There { certain, reasons } = There::of(&location.presence)?;
         (!location.external).then_some(Owner {
             atom: *self.locations.get(id.index())?,
             fields: &location.properties,
@@ -481,6 +663,44 @@ impl<'a> Populate<'a> {
                 table.push_because(&row, Some(owner.span), Tri::Unknown, &reasons);
             }
         }
+    }
+}
+
+/// Whether something is part of the configuration, and the symbols that decide it.
+#[derive(Clone, Debug)]
+struct There {
+    certain: Tri,
+    reasons: Reasons,
+}
+
+impl There {
+    /// That of a location; none when it is left out.
+    fn of(presence: &Presence) -> Option<There> {
+        let mut reasons = Reasons::new();
+        let certain = match presence {
+            Presence::Present => Tri::True,
+            Presence::When(symbol) => {
+                reasons.extend(u32::try_from(symbol.index()));
+                Tri::Unknown
+            }
+            Presence::Absent => return None,
+        };
+        Some(There { certain, reasons })
+    }
+
+    /// That both are there.
+    fn and(&self, other: &There) -> There {
+        let mut reasons = self.reasons.clone();
+        reasons.extend(other.reasons.iter().copied());
+        There {
+            certain: self.certain.and(other.certain),
+            reasons,
+        }
+    }
+
+    /// Adds a tuple that is there with it.
+    fn push(&self, table: &mut Table, row: &[Atom], span: Option<Span>) {
+        table.push_because(row, span, self.certain, &self.reasons);
     }
 }
 

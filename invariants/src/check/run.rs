@@ -6,7 +6,7 @@ use std::sync::{LazyLock, OnceLock};
 
 use locus_core::diagnostic::Verdict;
 use locus_core::facts::Facts;
-use locus_core::vocabulary::{Sig, Vocabulary};
+use locus_core::vocabulary::{Sig, Vocabulary, lg};
 use locus_core::{Diagnostic, LocationGraph, Severity, Sources};
 use locus_frontends::language::Loaded;
 use rayon::prelude::*;
@@ -71,8 +71,10 @@ impl Default for Options<'_> {
 /// What was counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
-    /// Rules that were checked.
+    /// Rules about the language that were checked.
     pub rules: usize,
+    /// Rules about every language that were checked.
+    pub shared_rules: usize,
     /// Locations of the configuration.
     pub locations: usize,
     /// Violations that depend on inputs.
@@ -92,10 +94,39 @@ pub struct Report {
     pub unchecked: Vec<Diagnostic>,
     /// The assertions that were broken, by module and name.
     pub broken: Vec<(String, String)>,
-    /// The steps that each assertion took, by its place in the program.
+    /// The steps that each assertion took, by its place in the program of its language.
     pub steps: Vec<(usize, u64)>,
     /// What was counted.
     pub stats: Stats,
+}
+
+impl Report {
+    /// The same, of rules that are about every language.
+    #[must_use]
+    pub fn of_shared_rules(mut self) -> Report {
+        self.stats.shared_rules += std::mem::take(&mut self.stats.rules);
+        self
+    }
+
+    /// Adds what came of further rules about the same configuration.
+    pub fn add(&mut self, other: Report) {
+        let Report {
+            findings,
+            unchecked,
+            broken,
+            steps: _,
+            stats,
+        } = other;
+        self.findings.extend(findings);
+        self.unchecked.extend(unchecked);
+        self.broken.extend(broken);
+        self.stats.rules += stats.rules;
+        self.stats.shared_rules += stats.shared_rules;
+        self.stats.locations = self.stats.locations.max(stats.locations);
+        self.stats.violable += stats.violable;
+        self.stats.variables += stats.variables;
+        self.stats.clauses += stats.clauses;
+    }
 }
 
 /// Compiled rules of one language, used for any number of configurations.
@@ -406,12 +437,19 @@ fn count_ids<'r>(rules: impl Iterator<Item = &'r RuleProgram>) -> usize {
     ids.len()
 }
 
-/// Checks a configuration that was loaded, with the rules that come with the program.
+/// Checks a configuration that was loaded, with the rules that come with the program: those about its language, and those
+/// about every language.
 pub fn check(loaded: &Loaded, options: &Options<'_>) -> Report {
-    match Checker::builtin(loaded.language) {
+    let mut report = match Checker::builtin(loaded.language) {
         Some(checker) => checker.check_loaded(loaded, options),
         None => no_rules(loaded.language),
+    };
+    if loaded.language != lg::NAME
+        && let Some(checker) = Checker::builtin(lg::NAME)
+    {
+        report.add(checker.check_loaded(loaded, options).of_shared_rules());
     }
+    report
 }
 
 fn no_rules(language: &str) -> Report {

@@ -3,11 +3,12 @@
 //! Everything is one atom (`one sig`), so the analyzer needs no scope; a symbolic value denotes one of
 //! its choices, and is free where it has none.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use rustc_hash::FxHashMap;
 
-use crate::graph::{LocationGraph, Presence};
+use crate::graph::{LocationGraph, LocationId, Presence, RoleKind};
 use crate::value::{Field, Value};
 
 const PRELUDE: &str = "\
@@ -25,6 +26,7 @@ abstract sig Location {
   process: one Process,
   provided: set Role,
   required: set Role,
+  contains: set Location,
   properties: Key -> Value
 }
 sig External, Present in Location {}
@@ -32,18 +34,17 @@ sig External, Present in Location {}
 // what each symbol stands for; free when nothing limits it
 one sig Inputs { denotes: Symbol -> lone Value }
 
-pred uniquely_named { no disj l, h: Location | l.name = h.name }
-pred uniquely_provided { no disj l, h: Location | some l.provided & h.provided }
-pred uniquely_required { no disj l, h: Location | some l.required & h.required }
-pred disjoint_roles { no l: Location | some l.provided & l.required }
-pred well_formed { uniquely_named and uniquely_provided and uniquely_required and disjoint_roles }
+/** Those of its roles that are provided and required. */
+fun bound: Location -> Role { provided :> Location.required + required :> Location.provided }
 
-fun requires: Location -> Location { required.~provided }
+/** The locations that provide a role that it requires. */
+fun depends: Location -> Location { required.~provided }
 ";
 
 /// The graph as a model that the Alloy Analyzer accepts, with a command that shows it and one that
-/// checks the static semantics of location graphs.
-pub fn to_als(graph: &LocationGraph) -> String {
+/// checks the static semantics of location graphs. Its text is that of a module: the predicates `WellFormedLocationSet` and
+/// `DisjointRoles` over sets of locations.
+pub fn to_als(graph: &LocationGraph, semantics: &str) -> String {
     let mut writer = Writer {
         graph,
         names: Names::default(),
@@ -97,7 +98,8 @@ pub fn to_als(graph: &LocationGraph) -> String {
     }
     let mut external = Vec::new();
     let mut present = Vec::new();
-    for (id, (_, location)) in ids.iter().zip(graph.locations()) {
+    let contained = contained(graph);
+    for (id, (at, location)) in ids.iter().zip(graph.locations()) {
         let name = writer.constant("N", "Name", &location.name);
         let sort = writer.constant("T", "Sort", &location.sort);
         let process = writer.constant("P", "Process", &location.process);
@@ -112,11 +114,19 @@ pub fn to_als(graph: &LocationGraph) -> String {
                 own.join(" + ")
             }
         };
+        let inside = contained.get(&at).map(|inside| {
+            let inside: Vec<&str> = inside
+                .iter()
+                .filter_map(|id| ids.get(id.index()).map(String::as_str))
+                .collect();
+            inside.join(" + ")
+        });
+        let inside = inside.unwrap_or_else(|| "none".into());
         let properties = writer.entries(&location.properties, &targets);
         let _ = writeln!(
             writer.sigs,
             "one sig {id} extends Location {{}} {{\n  name = {name}\n  sort = {sort}\n  process = \
-             {process}\n  provided = {}\n  required = {}\n  properties = {properties}\n}}",
+             {process}\n  provided = {}\n  required = {}\n  contains = {inside}\n  properties = {properties}\n}}",
             set(&location.provided),
             set(&location.required),
         );
@@ -144,12 +154,31 @@ pub fn to_als(graph: &LocationGraph) -> String {
         let _ = writeln!(writer.facts, "  {} in Present", union(&present));
     }
     let kinds = placeholders(&writer.sigs);
+    let semantics: String = semantics
+        .lines()
+        .filter(|line| !line.starts_with("module ") && !line.starts_with("open "))
+        .fold(String::new(), |text, line| text + line + "\n");
     format!(
-        "module configuration\n\n{PRELUDE}{kinds}\n{}\nfact configuration {{\n{}}}\n\nrun show {{ \
-         well_formed }} expect 1\nassert is_location_graph {{ well_formed }}\ncheck \
-         is_location_graph expect 0\n",
+        "module configuration\n\n{PRELUDE}\n{semantics}\npred well_formed {{ WellFormedLocationSet[Location] and \
+         DisjointRoles[Location] }}\n{kinds}\n{}\nfact configuration {{\n{}}}\n\nrun show {{ well_formed }} expect \
+         1\nassert is_location_graph {{ well_formed }}\ncheck is_location_graph expect 0\n",
         writer.sigs, writer.facts
     )
+}
+
+/// The locations inside of each that has some.
+fn contained(graph: &LocationGraph) -> FxHashMap<LocationId, BTreeSet<LocationId>> {
+    let mut contained: FxHashMap<LocationId, BTreeSet<LocationId>> = FxHashMap::default();
+    let parents = graph.locations();
+    let parents = parents.filter_map(|(id, location)| Some((location.parent?, id)));
+    let bindings = graph.bindings().into_iter();
+    let bindings = bindings
+        .filter(|binding| graph.role(binding.role).kind == RoleKind::Containment)
+        .map(|binding| (binding.provider, binding.requirer));
+    for (outer, inner) in parents.chain(bindings) {
+        contained.entry(outer).or_default().insert(inner);
+    }
+    contained
 }
 
 /// An abstract signature without any atom is no error, but the analyzer warns where it is used; a

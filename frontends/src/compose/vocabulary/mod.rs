@@ -11,6 +11,7 @@ mod service;
 mod uses;
 
 use locus_core::vocabulary::declare::{lone, one, set, sig, value};
+use locus_core::vocabulary::lg::LOCATION;
 use locus_core::vocabulary::{Declarations, Vocabulary};
 
 use components::{CONFIG, NETWORK, SECRET, SUBNET, VOLUME};
@@ -52,7 +53,7 @@ pub const DECLARATIONS: Declarations = Declarations {
         PROFILE,
         sig(
             "Component",
-            None,
+            Some(LOCATION),
             "Something the files define; its span is its name there.",
             &[
                 one("name", TEXT, "Its name in the file."),

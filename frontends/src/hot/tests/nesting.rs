@@ -109,7 +109,6 @@ resources:
         [] as [&str; 0],
         "every member has a type that messages can name"
     );
-    assert_eq!(case.loaded.graph.check(), []);
 }
 
 #[test]

@@ -10,6 +10,7 @@
 
 use locus_core::vocabulary::Declarations;
 use locus_core::vocabulary::declare::{lone, one, set, sig, subset};
+use locus_core::vocabulary::lg::LOCATION;
 
 /// All relations over Heat templates.
 pub const DECLARATIONS: Declarations = Declarations {
@@ -201,7 +202,7 @@ pub const DECLARATIONS: Declarations = Declarations {
         ),
         sig(
             "Resource",
-            None,
+            Some(LOCATION),
             "a resource, which is a location of the graph; the span is its name",
             &[
                 lone("type", &["TypeName"], "the type it claims"),
@@ -495,7 +496,7 @@ mod tests {
 
     #[test]
     fn every_relation_is_declared_over_declared_signatures() {
-        let mut seen = std::collections::BTreeSet::new();
+        let mut seen = std::collections::BTreeSet::from([LOCATION]);
         for sig in DECLARATIONS.sigs {
             assert!(
                 sig.parent.is_none_or(|parent| seen.contains(parent)),

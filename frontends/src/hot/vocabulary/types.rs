@@ -8,7 +8,10 @@ use std::sync::{Arc, LazyLock};
 
 use locus_core::int::Int;
 use locus_core::value::Value;
-use locus_core::vocabulary::{Content, Field, Members, Multiplicity, Sig, Text, Types, identifier};
+use locus_core::vocabulary::lg::LOCATION;
+use locus_core::vocabulary::{
+    Content, Field, GraphSet, Members, Multiplicity, Sig, Text, Types, identifier,
+};
 use rustc_hash::FxHashMap;
 
 use crate::hot::data::{
@@ -36,12 +39,12 @@ impl Types for Catalogued {
         if name == EXISTING {
             return Some(Sig {
                 name: EXISTING.into(),
-                parent: None,
+                parent: Some(LOCATION.into()),
                 subset: false,
                 doc: "what exists before the deployment, named by a parameter or an `external_id`"
                     .into(),
                 fields: Vec::new(),
-                members: Members::Existing,
+                members: Members::Graph(GraphSet::Existing),
             });
         }
         if let Some(&ty) = TYPES.get(name) {

@@ -11,41 +11,12 @@
  */
 module lg/location_graphs
 
+open lg/static
+
 /** A configuration: nothing but a set of locations. */
 sig LocationGraph {
   locations: set Location
 }
-
-/** A unit of computation with its points of attachment. */
-sig Location {
-  name: one Name,
-  process: one Process,
-  sort: one Sort,
-  provided: set Role,
-  required: set Role
-} {
-  // A location never serves itself directly: a loop needs another location in between.
-  no provided & required
-}
-
-/** Whatever an interaction can carry. Names, processes, sorts and roles are values too. */
-sig Value {}
-
-/** What identifies a location within a graph. */
-sig Name extends Value {}
-
-/** The behaviour of a location, with the names and roles it mentions. */
-sig Process extends Value {
-  patoms: set Name + Role
-}
-
-/** The type of a location, with the names and roles it mentions. */
-sig Sort extends Value {
-  satoms: set Name + Role
-}
-
-/** A point of attachment: a port, an interface, the end of a relation. */
-sig Role extends Value {}
 
 /** The graph without locations, neutral for composition. */
 one sig Null extends LocationGraph {}
@@ -54,31 +25,9 @@ fact NullHasNoLocations {
   no Null.locations
 }
 
-// ---------------------------------------------------------------------------------------------
-// Static semantics. The predicates speak of sets of locations rather than of graphs, because the
-// operational semantics composes sets that need not be graphs of the model.
-// ---------------------------------------------------------------------------------------------
-
-/** No two locations of the set share a name. */
-pred UniquelyNamedLocations[c: set Location] {
-  no disj l, h: c | l.name = h.name
-}
-
-/** A role is provided by at most one location of the set. */
-pred UniquelyProvidedRoles[c: set Location] {
-  no disj l, h: c | some l.provided & h.provided
-}
-
-/** A role is required by at most one location of the set. */
-pred UniquelyRequiredRoles[c: set Location] {
-  no disj l, h: c | some l.required & h.required
-}
-
-/** The set could be the locations of a graph. */
-pred WellFormedLocationSet[c: set Location] {
-  UniquelyNamedLocations[c]
-  UniquelyProvidedRoles[c]
-  UniquelyRequiredRoles[c]
+/** A location never serves itself directly. */
+fact NoLocationServesItself {
+  DisjointRoles[Location]
 }
 
 /** The graph obeys the static semantics. */

@@ -105,6 +105,11 @@ impl<'a, V: Vocabulary> Lowering<'a, V> {
         self.vocabulary.terms()
     }
 
+    /// The model that is lowered.
+    pub fn model(&self) -> &'a Model {
+        self.model
+    }
+
     /// Says what a variable stands for.
     pub fn bind(&mut self, var: VarId, value: Value) {
         self.env.insert(var, value);
