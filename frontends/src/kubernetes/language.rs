@@ -32,7 +32,7 @@ static CHART: Kind = Kind {
 };
 
 static CHART_PART: Kind = Kind {
-    name: "part of a Helm chart",
+    name: "Helm chart file",
     role: KindRole::Part {
         with: "rendered with its chart",
         help: "render the chart, then check the result: `helm template CHART | locus check -`",
@@ -49,7 +49,7 @@ static KUSTOMIZATION: Kind = Kind {
 };
 
 static KUSTOMIZED: Kind = Kind {
-    name: "part of a kustomization",
+    name: "kustomization file",
     role: KindRole::Part {
         with: "built with its kustomization",
         help: "build it, then check the result: `kustomize build FOLDER | locus check -`",
@@ -108,37 +108,6 @@ static INPUTS: &[Input] = &[
         placeholder: "NAMESPACE",
         help: "Namespace of objects that name none, in place of `default`",
         repeatable: false,
-    },
-    Input {
-        name: "pod-security",
-        short: None,
-        setting: Some("pod_security"),
-        kind: InputKind::Word(&[
-            Word {
-                word: "privileged",
-                help: "nothing is asked of pods",
-            },
-            Word {
-                word: "baseline",
-                help: "no known way to more privileges",
-            },
-            Word {
-                word: "restricted",
-                help: "hardened pods",
-            },
-        ]),
-        placeholder: "LEVEL",
-        help: "Pod Security Standard that all pods must meet, beside what namespaces enforce",
-        repeatable: false,
-    },
-    Input {
-        name: "require",
-        short: None,
-        setting: Some("require"),
-        kind: InputKind::Text,
-        placeholder: "RULE",
-        help: "Optional rule about manifests to apply, by name; `all` for every one",
-        repeatable: true,
     },
 ];
 
@@ -255,8 +224,7 @@ impl Language for Kubernetes {
             crds: inputs.texts("crd").map(str::to_owned).collect(),
             release: release.unwrap_or(release::NEWEST),
             namespace: inputs.text("namespace").unwrap_or("default").into(),
-            pod_security: inputs.text("pod-security").map(str::to_owned),
-            required: inputs.texts("require").map(str::to_owned).collect(),
+            pod_security: None,
         };
         let manifests = super::load(&options, loader, sources);
         super::build::build(manifests, &options)

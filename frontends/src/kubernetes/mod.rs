@@ -57,8 +57,6 @@ pub struct Options {
     pub namespace: Arc<str>,
     /// The Pod Security Standard that all pods must meet.
     pub pod_security: Option<String>,
-    /// Optional rules that are applied, by name.
-    pub required: Vec<String>,
 }
 
 impl Default for Options {
@@ -69,7 +67,6 @@ impl Default for Options {
             release: release::NEWEST,
             namespace: "default".into(),
             pod_security: None,
-            required: Vec::new(),
         }
     }
 }

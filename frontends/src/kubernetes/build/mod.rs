@@ -119,9 +119,6 @@ impl Builder<'_, '_> {
         let release = i64::from(self.options.release);
         self.number_fact(field!("Cluster", "release"), cluster, release, span);
         self.truth_fact(field!("Cluster", "complete"), cluster, self.complete, span);
-        for name in &self.options.required {
-            self.text_fact(field!("Cluster", "asked"), cluster, name, span);
-        }
     }
 
     /// Adds all objects, before anything that relates them.

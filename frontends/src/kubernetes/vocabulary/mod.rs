@@ -8,7 +8,7 @@ mod objects;
 mod references;
 mod workload;
 
-use locus_core::vocabulary::declare::{one, set, sig, value};
+use locus_core::vocabulary::declare::{one, sig, value};
 use locus_core::vocabulary::{Declarations, SigDecl, Vocabulary};
 
 pub(crate) use identifiers::{field, sig};
@@ -30,14 +30,9 @@ const SELECTOR: Option<&str> = Some("Selector");
 const CLUSTER: SigDecl = sig(
     "Cluster",
     None,
-    "The cluster that is deployed to, and what is asked of its objects; there is one.",
+    "The cluster that is deployed to; there is one.",
     &[
         one("release", NUMBER, "Its release: 37 for 1.37."),
-        set(
-            "asked",
-            TEXT,
-            "The optional rules that are applied, by name; `all` for every one.",
-        ),
         one(
             "complete",
             BOOL,
