@@ -19,6 +19,12 @@ pub trait Loader {
         let _ = path;
         None
     }
+
+    /// The names of the files in a folder, sorted; `None` when the loader cannot tell.
+    fn list(&self, path: &str) -> Option<Vec<String>> {
+        let _ = path;
+        None
+    }
 }
 
 impl<L: Loader + ?Sized> Loader for &L {
@@ -28,6 +34,10 @@ impl<L: Loader + ?Sized> Loader for &L {
 
     fn kind(&self, path: &str) -> Option<PathKind> {
         (**self).kind(path)
+    }
+
+    fn list(&self, path: &str) -> Option<Vec<String>> {
+        (**self).list(path)
     }
 }
 
@@ -124,6 +134,19 @@ impl Loader for MemoryLoader {
         } else {
             PathKind::Missing
         })
+    }
+
+    fn list(&self, path: &str) -> Option<Vec<String>> {
+        let path = normalize(path);
+        let inside = |file: &str| {
+            let name = match path.as_str() {
+                "." => file,
+                _ => file.strip_prefix(&path)?.strip_prefix('/')?,
+            };
+            (!name.contains('/')).then(|| name.to_owned())
+        };
+        let names = self.files.keys().filter_map(|file| inside(file));
+        Some(names.collect())
     }
 }
 

@@ -31,6 +31,18 @@ impl Loader for FileSystem {
             Err(_) => None,
         }
     }
+
+    fn list(&self, path: &str) -> Option<Vec<String>> {
+        let entries = std::fs::read_dir(path).ok()?;
+        let files = entries.filter_map(|entry| {
+            let entry = entry.ok()?;
+            let is_file = entry.metadata().is_ok_and(|metadata| metadata.is_file());
+            is_file.then(|| entry.file_name().into_string().ok())?
+        });
+        let mut names: Vec<String> = files.collect();
+        names.sort_unstable();
+        Some(names)
+    }
 }
 
 /// Why a file could not be read, without the number that the system gives it.
@@ -119,6 +131,22 @@ impl Loader for Files {
         }
         self.disk.kind(path)
     }
+
+    fn list(&self, path: &str) -> Option<Vec<String>> {
+        let known = self.disk.list(path);
+        if self.overlays.is_empty() {
+            return known;
+        }
+        let below = format!("{}/", key(path).trim_end_matches('/'));
+        let inside = self.overlays.keys().filter_map(|file| {
+            let name = file.strip_prefix(&below)?;
+            (!name.contains('/')).then(|| name.to_owned())
+        });
+        let mut names: Vec<String> = known.into_iter().flatten().chain(inside).collect();
+        names.sort_unstable();
+        names.dedup();
+        Some(names)
+    }
 }
 
 /// Something that was asked of the files, and the answer.
@@ -126,6 +154,7 @@ impl Loader for Files {
 enum Asked {
     Content(String, Result<Arc<[u8]>, LoadError>),
     Kind(String, Option<PathKind>),
+    List(String, Option<Vec<String>>),
 }
 
 /// What was at a path when it was asked for.
@@ -164,6 +193,7 @@ impl Trace {
                 _ => false,
             },
             Asked::Kind(path, answer) => files.kind(path) == *answer,
+            Asked::List(path, answer) => files.list(path) == *answer,
         })
     }
 
@@ -199,7 +229,7 @@ impl Trace {
     /// The files that were asked for, found or not.
     pub(super) fn paths(&self) -> impl Iterator<Item = &str> {
         self.asked.iter().map(|asked| match asked {
-            Asked::Content(path, _) | Asked::Kind(path, _) => path.as_str(),
+            Asked::Content(path, _) | Asked::Kind(path, _) | Asked::List(path, _) => path.as_str(),
         })
     }
 }
@@ -242,6 +272,12 @@ impl Loader for Traced<'_> {
         self.note(Asked::Kind(path.to_owned(), answer));
         answer
     }
+
+    fn list(&self, path: &str) -> Option<Vec<String>> {
+        let answer = self.files.list(path);
+        self.note(Asked::List(path.to_owned(), answer.clone()));
+        answer
+    }
 }
 
 #[cfg(test)]
@@ -271,10 +307,11 @@ mod tests {
             let _ = traced.load("a");
             let _ = traced.load("b");
             let _ = traced.kind("c");
+            let _ = traced.list("d");
             traced.into_trace()
         };
         assert!(trace.holds(&files));
-        for path in ["a", "b", "c"] {
+        for path in ["a", "b", "c", "d/e"] {
             files.overlay(path, Some(b"2".as_slice().into()));
             assert!(!trace.holds(&files), "{path}");
             files.overlay(path, None);

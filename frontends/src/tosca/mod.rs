@@ -1,46 +1,237 @@
-//! TOSCA: TOSCA service templates are recognised, so that they are not taken for something else; they cannot be checked yet.
+//! TOSCA: service templates of the Simple Profile 1.0 to 1.3 and of TOSCA 2.0.
+//!
+//! A file and its imports are read ([`files`]), compared with the grammar of their version ([`grammar`]), their types are put
+//! together ([`model`]) and checked ([`types`]), and the topology of the file that was named is checked against them
+//! ([`topology`]). What it says becomes locations, roles and facts ([`build`]).
 
-use locus_core::vocabulary::{Declarations, Vocabulary};
+mod build;
+mod builtin;
+mod codes;
+pub mod files;
+mod given;
+pub mod grammar;
+mod language;
+pub mod model;
+pub mod names;
+#[cfg(test)]
+mod tests;
+pub mod text;
+pub mod topology;
+mod types;
+pub mod value;
+pub mod version;
+pub mod vocabulary;
 
-use crate::language::{Confidence, Kind, KindRole, Language};
-use crate::yaml::{Mapping, Node};
+use locus_core::facts::Facts;
+use locus_core::{Diagnostic, FileId, LocationGraph, Sources, Span};
+use rustc_hash::FxHashMap;
 
-/// TOSCA service templates.
-#[derive(Clone, Copy, Debug)]
-pub struct Tosca;
+use crate::loader::Loader;
+use crate::yaml::{Limits, Node};
+use files::{File, Reader};
+use grammar::walk::Walk;
+use grammar::{TypeKind, tables};
+use model::Model;
+use names::Meaning;
+use topology::Topology;
 
-static KINDS: [Kind; 1] = [Kind {
-    name: "TOSCA service template",
-    role: KindRole::Unsupported,
-    sign: None,
-}];
+pub use language::Tosca;
 
-impl Language for Tosca {
-    fn name(&self) -> &'static str {
-        "tosca"
-    }
+pub(crate) use model::same as model_same;
 
-    fn title(&self) -> &'static str {
-        "TOSCA"
-    }
+/// What a service is loaded with.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Folders in which types are looked for.
+    pub folders: Vec<String>,
+    /// The values of inputs, as text, each a source of its own.
+    pub inputs: Vec<(String, FileId)>,
+    /// Whether inputs without a given value stay open even when they have a default.
+    pub all_inputs: bool,
+    /// Whether every requirement must be met within the topology.
+    pub closed: bool,
+}
 
-    fn kinds(&self) -> &'static [Kind] {
-        &KINDS
-    }
+/// A service, understood.
+#[derive(Debug)]
+pub struct Service {
+    /// Locations and how they use each other.
+    pub graph: LocationGraph,
+    /// What rules quantify over.
+    pub facts: Facts,
+    /// What could not be read or is refused.
+    pub diagnostics: Vec<Diagnostic>,
+    /// What could not be checked, and why.
+    pub unchecked: Vec<Diagnostic>,
+    /// The paths of all files.
+    pub files: Vec<String>,
+}
 
-    fn by_root(&self, root: &Mapping) -> Option<(&'static Kind, Confidence)> {
-        let kind = KINDS.first()?;
-        if root.get("tosca_definitions_version").is_some() {
-            return Some((kind, Confidence::Certain));
+/// Loads a service from a file.
+pub fn load(path: &str, options: &Options, loader: &dyn Loader, sources: &mut Sources) -> Service {
+    let mut service = Service {
+        graph: LocationGraph::new(),
+        facts: Facts::new(&vocabulary::FACTS),
+        diagnostics: Vec::new(),
+        unchecked: Vec::new(),
+        files: vec![path.to_owned()],
+    };
+    let given = given_inputs(options, sources);
+    let mut reader = Reader::new(sources, loader);
+    reader.folders.clone_from(&options.folders);
+    let index = reader.entry(path);
+    let files = std::mem::take(&mut reader.files);
+    service.diagnostics.append(&mut reader.diagnostics);
+    service.unchecked.append(&mut reader.unchecked);
+    for path in &reader.paths {
+        if !service.files.contains(path) {
+            service.files.push(path.clone());
         }
-        let sections = ["topology_template", "service_template", "node_types"];
-        let mut sections = sections.iter().filter_map(|key| root.get(key));
-        let found = sections.any(|node: &Node| node.as_mapping().is_some());
-        found.then_some((kind, Confidence::Possible))
     }
+    if let Some(index) = index {
+        understand(&files, index, &given, options, &mut service);
+    }
+    service
+}
 
-    fn vocabulary(&self) -> Vocabulary {
-        static FACTS: Declarations = Declarations::none("tosca");
-        Vocabulary::of(&FACTS)
+/// The values that were given, parsed.
+fn given_inputs(options: &Options, sources: &Sources) -> FxHashMap<String, (Node, Span)> {
+    let mut given = FxHashMap::default();
+    for (name, file) in &options.inputs {
+        let parsed = crate::yaml::parse(sources, *file, &Limits::default());
+        if let Some(document) = parsed.documents.into_iter().next() {
+            let span = document.root.span;
+            given.insert(name.clone(), (document.root, span));
+        }
+    }
+    given
+}
+
+/// Checks files that were read, and says what the one that was named describes.
+fn understand(
+    files: &[File],
+    entry: usize,
+    given: &FxHashMap<String, (Node, Span)>,
+    options: &Options,
+    service: &mut Service,
+) {
+    let model = Model::new(files);
+    for index in 0..files.len() {
+        grammar(&model, index, &mut service.diagnostics);
+        types::dsl_definitions(&model, index);
+    }
+    types::check(&model);
+    collisions(&model);
+    let Some(file) = files.get(entry) else { return };
+    let section = if file.version.is_simple() {
+        "topology_template"
+    } else {
+        "service_template"
+    };
+    if let Some(node) = file
+        .root
+        .get(section)
+        .filter(|node| node.as_mapping().is_some())
+    {
+        let mut topology = Topology::read(&model, entry, node, given, options.all_inputs);
+        topology.check();
+        topology.mark_used(node);
+        let types = file
+            .root
+            .entries
+            .iter()
+            .filter(|held| held.key.as_str() != Some(section));
+        types.for_each(|held| topology.mark_used(&held.value));
+        build::build(&topology, options, service);
+        service
+            .diagnostics
+            .append(&mut topology.diagnostics.borrow_mut());
+    }
+    service
+        .diagnostics
+        .append(&mut model.diagnostics.borrow_mut());
+    // What two passes find in one place is said once.
+    let mut seen = rustc_hash::FxHashSet::default();
+    service.diagnostics.retain(|diagnostic| {
+        let at = diagnostic
+            .primary()
+            .map(|span| (span.file, span.start, span.end));
+        seen.insert((diagnostic.code.clone(), diagnostic.message.clone(), at))
+    });
+}
+
+/// Compares a file with the grammar of its version.
+fn grammar(model: &Model<'_>, index: usize, diagnostics: &mut Vec<Diagnostic>) {
+    let file = model.file(index);
+    if file.builtin {
+        return;
+    }
+    let mut unknown = Vec::new();
+    let mut types = |kind: TypeKind, node: &Node| {
+        let name = node.as_str().unwrap_or_default();
+        if kind == TypeKind::Data && model::Primitive::named(name, file.version).is_some() {
+            return;
+        }
+        if model.names.lookup(index, kind, name) == Meaning::Nothing {
+            unknown.push(model.names.unknown(index, kind, name, node.used_at()));
+        }
+    };
+    let root = Node::new(
+        crate::yaml::Kind::Mapping(file.root.clone()),
+        Span::start_of(file.id),
+    );
+    let mut found = Vec::new();
+    Walk {
+        version: file.version,
+        types: &mut types,
+        diagnostics: &mut found,
+    }
+    .node(
+        &root,
+        &tables::FILE_SHAPE,
+        "this file",
+        Span::start_of(file.id),
+    );
+    found.retain(|diagnostic| {
+        !diagnostic
+            .message
+            .ends_with("has no `tosca_definitions_version`")
+    });
+    diagnostics.extend(found);
+    diagnostics.extend(unknown);
+    if let (Some(profile), Some(_)) = (
+        file.root.entry("profile"),
+        file.root.get("service_template"),
+    ) {
+        let message = "a file that defines a profile has no service template";
+        let diagnostic = Diagnostic::error("tosca-profile", message);
+        diagnostics.push(diagnostic.at(profile.key.span));
+    }
+}
+
+/// Types that are imported under the name of one of the file's own.
+fn collisions(model: &Model<'_>) {
+    for id in model.names.ids() {
+        let ty = model.names.get(id);
+        let file = model.file(ty.file);
+        if file.version.is_simple() || file.builtin {
+            continue;
+        }
+        for import in file.imports.iter().filter(|import| import.prefix.is_none()) {
+            let Some(imported) = import.file else {
+                continue;
+            };
+            let found = model.names.lookup(imported, ty.kind, ty.name).id();
+            if let Some(other) = found.filter(|other| *other != id) {
+                let message = format!(
+                    "`{}` is also imported, and the name can mean one of them only",
+                    ty.name
+                );
+                let diagnostic = Diagnostic::warning("tosca-collision", message)
+                    .help("import the other with a `namespace`")
+                    .related(model.names.get(other).span, "the other one");
+                model.report(ty.file, diagnostic.at(ty.span));
+            }
+        }
     }
 }

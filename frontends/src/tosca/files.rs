@@ -1,0 +1,604 @@
+//! The files of a service: the one that is named, and what it imports.
+
+use std::sync::Arc;
+
+use locus_core::{Diagnostic, FileId, Sources, Span, suggest};
+use rustc_hash::FxHashMap;
+
+use super::builtin;
+use super::grammar::walk::Walk;
+use super::grammar::{Shape, tables};
+use super::version::{NAMES, Named, Version};
+use crate::loader::{LoadError, Loader, directory, join};
+use crate::yaml::{self, Limits, Mapping, Node, Schema, Typed};
+
+/// A file that was read.
+#[derive(Debug)]
+pub struct File {
+    /// Its text.
+    pub id: FileId,
+    /// Its version.
+    pub version: Version,
+    /// Its content.
+    pub root: Mapping,
+    /// What it imports.
+    pub imports: Vec<Import>,
+    /// Whether it comes with the program.
+    pub builtin: bool,
+    /// Whether a part of it could not be read, so that what seems to be missing may be there.
+    pub broken: bool,
+}
+
+/// An import of a file.
+#[derive(Clone, Debug)]
+pub struct Import {
+    /// What is imported; none for what is not here: nothing is known of its names.
+    pub file: Option<usize>,
+    /// The namespace that its names are put into.
+    pub prefix: Option<Arc<str>>,
+}
+
+/// Most files of one service.
+const LIMIT: usize = 2000;
+
+/// Reads files and follows their imports.
+pub struct Reader<'r> {
+    /// The texts.
+    pub sources: &'r mut Sources,
+    /// Where files come from.
+    pub loader: &'r dyn Loader,
+    /// Further folders in which types are looked for.
+    pub folders: Vec<String>,
+    /// The files, each once.
+    pub files: Vec<File>,
+    /// The paths of the files that were read.
+    pub paths: Vec<String>,
+    /// What is wrong with them.
+    pub diagnostics: Vec<Diagnostic>,
+    /// What could not be looked at.
+    pub unchecked: Vec<Diagnostic>,
+    by_path: FxHashMap<String, Option<usize>>,
+    profiles: FxHashMap<String, Vec<(String, String)>>,
+    normative: Option<usize>,
+}
+
+impl<'r> Reader<'r> {
+    /// A reader that has read nothing.
+    pub fn new(sources: &'r mut Sources, loader: &'r dyn Loader) -> Self {
+        Reader {
+            sources,
+            loader,
+            folders: Vec::new(),
+            files: Vec::new(),
+            paths: Vec::new(),
+            diagnostics: Vec::new(),
+            unchecked: Vec::new(),
+            by_path: FxHashMap::default(),
+            profiles: FxHashMap::default(),
+            normative: None,
+        }
+    }
+
+    /// Reads the file that the user named, and all that it imports.
+    pub fn entry(&mut self, path: &str) -> Option<usize> {
+        match self.loader.load(path) {
+            Ok(bytes) => {
+                let index = self.text(path, &bytes, None);
+                self.by_path.insert(path.to_owned(), index);
+                index
+            }
+            Err(error) => {
+                let message = format!("cannot read `{path}`: {}", error.reason);
+                self.unchecked.push(Diagnostic::error("io", message));
+                None
+            }
+        }
+    }
+
+    /// Reads a text and follows its imports.
+    fn text(&mut self, path: &str, bytes: &[u8], imported: Option<Span>) -> Option<usize> {
+        let (id, refused) = self.sources.add_bytes(path, bytes);
+        self.paths.push(path.to_owned());
+        if let Some(refused) = refused {
+            self.diagnostics.push(refused);
+            return None;
+        }
+        let parsed = yaml::parse(self.sources, id, &Limits::default());
+        let broken = !parsed.broken.is_empty();
+        self.diagnostics.extend(parsed.diagnostics);
+        let duplicates = parsed.duplicates.iter();
+        self.diagnostics
+            .extend(duplicates.map(yaml::DuplicateKey::diagnostic));
+        let mut documents = parsed.documents.into_iter();
+        let Some(document) = documents.next() else {
+            if !broken {
+                self.diagnostics.push(yaml::empty_file(id));
+            }
+            return None;
+        };
+        if let Some(second) = documents.next() {
+            let message = "a TOSCA file has one document, and this is a second one";
+            let diagnostic = Diagnostic::error("tosca-shape", message);
+            self.diagnostics.push(diagnostic.at(second.root.span));
+        }
+        let root = match document.root.kind {
+            yaml::Kind::Mapping(root) => root,
+            _ => {
+                let is = document.root.describe(Schema::Core);
+                let message = format!("a TOSCA file is a map, not {is}");
+                let diagnostic = Diagnostic::error("tosca-shape", message);
+                self.diagnostics.push(diagnostic.at(document.root.span));
+                return None;
+            }
+        };
+        let version = self.version(&root, id, imported)?;
+        Some(self.add(path, root, id, version, broken))
+    }
+
+    fn add(
+        &mut self,
+        path: &str,
+        root: Mapping,
+        id: FileId,
+        version: Version,
+        broken: bool,
+    ) -> usize {
+        let index = self.files.len();
+        self.files.push(File {
+            id,
+            version,
+            root,
+            imports: Vec::new(),
+            builtin: false,
+            broken,
+        });
+        self.by_path.insert(path.to_owned(), Some(index));
+        let mut imports = self.imports(index, path);
+        if version.is_simple() {
+            let file = Some(self.normative(version));
+            imports.push(Import { file, prefix: None });
+        }
+        if let Some(file) = self.files.get_mut(index) {
+            file.imports = imports;
+        }
+        index
+    }
+
+    /// The version that a file says it has.
+    fn version(&mut self, root: &Mapping, id: FileId, imported: Option<Span>) -> Option<Version> {
+        let first = root.entries.first();
+        let Some(entry) = root.entry("tosca_definitions_version") else {
+            let message = "there is no `tosca_definitions_version`";
+            let diagnostic = Diagnostic::error("tosca-version", message)
+                .help("start the file with `tosca_definitions_version: tosca_2_0`")
+                .at(Span::start_of(id));
+            let diagnostic = match imported {
+                Some(span) => diagnostic.related(span, "imported here"),
+                None => diagnostic,
+            };
+            self.diagnostics.push(diagnostic);
+            let simple = root.get("topology_template").is_some();
+            return Some(if simple { Version::V1_3 } else { Version::V2_0 });
+        };
+        let text = match entry.value.typed(Schema::Core) {
+            Some(Typed::Str(text)) => text,
+            _ => {
+                let is = entry.value.describe(Schema::Core);
+                let message = format!("`tosca_definitions_version` is a string, not {is}");
+                let diagnostic = Diagnostic::error("tosca-version", message);
+                let help = format!("write one of {}", NAMES.join(", "));
+                self.diagnostics
+                    .push(diagnostic.help(help).at(entry.value.used_at()));
+                return None;
+            }
+        };
+        let version = match Version::named(&text) {
+            Named::Version(version) => version,
+            Named::Dialect(name) => {
+                let message = format!(
+                    "`{text}` is a version of {name}, whose files differ from TOSCA and cannot be checked"
+                );
+                let diagnostic = Diagnostic::warning("tosca-dialect", message);
+                self.unchecked.push(diagnostic.at(entry.value.used_at()));
+                return None;
+            }
+            Named::Unknown => {
+                let near = suggest::did_you_mean(&text, NAMES.iter().copied());
+                let help = near.unwrap_or_else(|| format!("write one of {}", NAMES.join(", ")));
+                let message = format!("`{text}` is not a version of TOSCA");
+                let diagnostic = Diagnostic::error("tosca-version", message);
+                self.diagnostics
+                    .push(diagnostic.help(help).at(entry.value.used_at()));
+                return None;
+            }
+        };
+        if first.is_some_and(|first| first.key.as_str() != Some("tosca_definitions_version")) {
+            let message = "`tosca_definitions_version` must be the first line";
+            let diagnostic = match version {
+                Version::V1_0 | Version::V2_0 => Diagnostic::error("tosca-version", message),
+                _ => Diagnostic::warning("tosca-version", message),
+            };
+            self.diagnostics.push(diagnostic.at(entry.key.span));
+        }
+        Some(version)
+    }
+
+    /// The types that come with a version of the Simple Profile: those of the file that was named, for all.
+    fn normative(&mut self, version: Version) -> usize {
+        if let Some(index) = self.normative {
+            return index;
+        }
+        let index = self.builtin(builtin::normative(version));
+        self.normative = Some(index);
+        index
+    }
+
+    fn builtin(&mut self, text: builtin::Text) -> usize {
+        if let Some(Some(index)) = self.by_path.get(text.name) {
+            return *index;
+        }
+        let id = self.sources.add(text.name, text.text);
+        let parsed = yaml::parse(self.sources, id, &Limits::default());
+        let document = parsed.documents.into_iter().next();
+        let root = match document.map(|document| document.root.kind) {
+            Some(yaml::Kind::Mapping(root)) => root,
+            _ => Mapping::default(),
+        };
+        let index = self.files.len();
+        self.files.push(File {
+            id,
+            version: text.version,
+            root,
+            imports: Vec::new(),
+            builtin: true,
+            broken: false,
+        });
+        self.by_path.insert(text.name.to_owned(), Some(index));
+        index
+    }
+
+    /// Follows the imports of a file.
+    fn imports(&mut self, index: usize, path: &str) -> Vec<Import> {
+        let Some(file) = self.files.get(index) else {
+            return Vec::new();
+        };
+        let version = file.version;
+        let root = file.root.clone();
+        let Some(items) = root.get("imports").and_then(Node::as_sequence) else {
+            return Vec::new();
+        };
+        let mut imports = Vec::new();
+        for item in items {
+            let stated = self.stated(item, version);
+            let Some(stated) = stated else { continue };
+            let file = match self.follow(&stated, path, &root, version) {
+                Followed::File(file) => Some(file),
+                Followed::Elsewhere => None,
+                Followed::Refused => continue,
+            };
+            imports.push(Import {
+                file,
+                prefix: stated.prefix,
+            });
+        }
+        imports
+    }
+
+    /// Reads one import, in any of its forms.
+    fn stated(&mut self, item: &Node, version: Version) -> Option<Stated> {
+        if let Some(Typed::Str(text)) = item.typed(Schema::Core) {
+            return Some(Stated {
+                what: What::Path(text),
+                span: item.used_at(),
+                repository: None,
+                prefix: None,
+            });
+        }
+        let map = item.as_mapping().filter(|map| !map.is_empty());
+        let Some(map) = map else {
+            let is = item.describe(Schema::Core);
+            let message = format!("an import is a path or a map, not {is}");
+            let diagnostic = Diagnostic::error("tosca-import", message);
+            self.diagnostics.push(diagnostic.at(item.used_at()));
+            return None;
+        };
+        // 1.x: `- name: path` and `- name: {file: path}`.
+        if let ([entry], true) = (map.entries.as_slice(), version.is_simple())
+            && !tables::IMPORT
+                .keys
+                .iter()
+                .any(|key| entry.key.as_str() == Some(key.name))
+        {
+            if entry.value.as_mapping().is_none() && entry.value.as_str().is_none() {
+                let message = "an import is a path or a map";
+                let diagnostic = Diagnostic::error("tosca-import", message);
+                self.diagnostics.push(diagnostic.at(entry.key.span));
+                return None;
+            }
+            return self.stated(&entry.value, version);
+        }
+        let mut ignore = |_, _: &Node| {};
+        Walk {
+            version,
+            types: &mut ignore,
+            diagnostics: &mut self.diagnostics,
+        }
+        .node(
+            item,
+            &Shape::Entity(&tables::IMPORT),
+            "imports",
+            item.used_at(),
+        );
+        let text = |key: &str| {
+            let node = map.get(key)?;
+            Some((node.text()?.clone(), node.used_at()))
+        };
+        let repository = text("repository");
+        let prefix = text("namespace").or_else(|| text("namespace_prefix"));
+        let prefix = prefix
+            .map(|(prefix, _)| prefix)
+            .filter(|prefix| !prefix.is_empty());
+        let what = match (text("file").or_else(|| text("url")), text("profile")) {
+            (Some(_), Some((_, span))) => {
+                let message = "an import has a `url` or a `profile`, not both";
+                self.diagnostics
+                    .push(Diagnostic::error("tosca-import", message).at(span));
+                return None;
+            }
+            (Some((path, span)), None) => (What::Path(path), span),
+            (None, Some((name, span))) => {
+                if let Some((_, span)) = repository {
+                    let message = "an import by `profile` has no `repository`";
+                    self.diagnostics
+                        .push(Diagnostic::error("tosca-import", message).at(span));
+                    return None;
+                }
+                (What::Profile(name), span)
+            }
+            (None, None) => {
+                if !version.is_simple() {
+                    let message = "this import names neither a `url` nor a `profile`";
+                    let diagnostic = Diagnostic::error("tosca-import", message);
+                    self.diagnostics.push(diagnostic.at(item.used_at()));
+                }
+                return None;
+            }
+        };
+        Some(Stated {
+            what: what.0,
+            span: what.1,
+            repository,
+            prefix,
+        })
+    }
+
+    fn follow(
+        &mut self,
+        stated: &Stated,
+        path: &str,
+        root: &Mapping,
+        version: Version,
+    ) -> Followed {
+        let text = match &stated.what {
+            What::Profile(name) => return self.profile(name, stated.span, path),
+            What::Path(text) => text,
+        };
+        let mut folder = directory(path).to_owned();
+        let mut text: &str = text;
+        if let Some((name, span)) = &stated.repository {
+            let repositories = root.get("repositories").and_then(Node::as_mapping);
+            let Some(repository) = repositories.and_then(|all| all.get(name)) else {
+                let known = repositories.into_iter().flat_map(Mapping::named);
+                let known: Vec<&str> = known.map(|(name, _)| &**name).collect();
+                let message = format!("there is no repository `{name}`");
+                let diagnostic = Diagnostic::error("tosca-import", message)
+                    .maybe_help(suggest::did_you_mean(name, known.iter().copied()))
+                    .at(*span);
+                self.diagnostics.push(diagnostic);
+                return Followed::Refused;
+            };
+            let url = repository
+                .as_str()
+                .or_else(|| repository.get("url")?.as_str());
+            match url.map(place) {
+                Some(Place::Local(local)) => folder = join(&folder, local),
+                _ => return self.elsewhere(text, stated.span),
+            }
+        }
+        match place(text) {
+            Place::Remote => {
+                // A profile that comes with the program may be named by where it is published.
+                return self.elsewhere(text, stated.span);
+            }
+            Place::Local(local) => text = local,
+        }
+        // A leading `/` is the root of what is deployed, which for a file is its folder.
+        let target = match text.strip_prefix('/') {
+            Some(inside) if !version.is_simple() && self.loader.load(text).is_err() => {
+                join(directory(path), inside)
+            }
+            _ => join(&folder, text),
+        };
+        self.file(&target, text, stated.span)
+    }
+
+    /// Reads a file that is imported, once.
+    fn file(&mut self, target: &str, text: &str, span: Span) -> Followed {
+        if let Some(known) = self.by_path.get(target) {
+            return known.map_or(Followed::Refused, Followed::File);
+        }
+        if self.files.len() >= LIMIT {
+            let message = format!("more than {LIMIT} files are imported");
+            self.unchecked
+                .push(Diagnostic::error("too-large", message).at(span));
+            return Followed::Elsewhere;
+        }
+        let mut found = self
+            .loader
+            .load(target)
+            .map(|bytes| (target.to_owned(), bytes));
+        for folder in &self.folders {
+            if found.is_ok() {
+                break;
+            }
+            let path = join(folder, text.trim_start_matches('/'));
+            found = self.loader.load(&path).map(|bytes| (path, bytes));
+        }
+        match found {
+            Ok((path, bytes)) => {
+                if let Some(known) = self.by_path.get(&path) {
+                    return known.map_or(Followed::Refused, Followed::File);
+                }
+                let before = self.unchecked.len();
+                let index = self.text(&path, &bytes, Some(span));
+                self.by_path.insert(target.to_owned(), index);
+                match index {
+                    Some(index) => Followed::File(index),
+                    None if self.unchecked.len() > before => Followed::Elsewhere,
+                    None => Followed::Refused,
+                }
+            }
+            Err(error) => {
+                self.by_path.insert(target.to_owned(), None);
+                self.missing(text, span, &error);
+                Followed::Refused
+            }
+        }
+    }
+
+    fn missing(&mut self, text: &str, span: Span, error: &LoadError) {
+        let message = format!("cannot import `{text}`: {}", error.reason);
+        let mut diagnostic = Diagnostic::error("tosca-import", message);
+        if error.missing {
+            diagnostic =
+                diagnostic.help("`--types DIR` names a folder in which types are looked for too");
+        }
+        self.diagnostics.push(diagnostic.at(span));
+    }
+
+    fn elsewhere(&mut self, text: &str, span: Span) -> Followed {
+        let message = format!("`{text}` is not fetched, so what it defines is not known");
+        let diagnostic = Diagnostic::warning("unchecked", message)
+            .help("import a copy of it, or name the folder of one by `--types DIR`");
+        for folder in self.folders.clone() {
+            let name = text.rsplit('/').next().unwrap_or(text);
+            let path = join(&folder, name);
+            if self.loader.load(&path).is_ok() {
+                return self.file(&path, &path, span);
+            }
+        }
+        self.unchecked.push(diagnostic.at(span));
+        Followed::Elsewhere
+    }
+
+    /// Finds a profile: one that comes with the program, or one in the same folder or those that were named.
+    fn profile(&mut self, name: &str, span: Span, path: &str) -> Followed {
+        let mut folders = vec![directory(path).to_owned()];
+        folders.extend(self.folders.iter().cloned());
+        for folder in &folders {
+            let found = self.profiles_in(folder);
+            if let Some(path) = found
+                .iter()
+                .find(|(known, _)| known == name)
+                .map(|(_, path)| path.clone())
+            {
+                return self.file(&path, &path, span);
+            }
+        }
+        if let Some(text) = builtin::profile(name) {
+            return Followed::File(self.builtin(text));
+        }
+        let known = self
+            .profiles
+            .values()
+            .flatten()
+            .map(|(name, _)| name.as_str());
+        let known: Vec<&str> = known.chain(builtin::PROFILES.iter().copied()).collect();
+        let near = suggest::did_you_mean(name, known);
+        let help = near.unwrap_or_else(|| {
+            "a profile is found in the same folder, or in one that `--types DIR` names".to_owned()
+        });
+        let message = format!("the profile `{name}` is not known");
+        let diagnostic = Diagnostic::error("tosca-import", message).help(help);
+        self.diagnostics.push(diagnostic.at(span));
+        Followed::Refused
+    }
+
+    /// The profiles that files in a folder define.
+    fn profiles_in(&mut self, folder: &str) -> Vec<(String, String)> {
+        if let Some(known) = self.profiles.get(folder) {
+            return known.clone();
+        }
+        let mut profiles = Vec::new();
+        for name in self.loader.list(folder).unwrap_or_default() {
+            let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
+            // The name of a profile has dots too: `io.kubernetes` is a file without an extension.
+            let other = [
+                "py", "sh", "md", "txt", "json", "xml", "zip", "csar", "png", "jpg", "svg", "pdf",
+                "tar", "gz",
+            ];
+            if other.contains(&extension) {
+                continue;
+            }
+            let path = join(folder, &name);
+            let Ok(bytes) = self.loader.load(&path) else {
+                continue;
+            };
+            let text = String::from_utf8_lossy(&bytes);
+            let line = text.lines().find_map(|line| line.strip_prefix("profile:"));
+            if let Some(profile) = line {
+                let profile = profile.split(" #").next().unwrap_or(profile);
+                let profile = profile.trim().trim_matches(['"', '\'']);
+                profiles.push((profile.to_owned(), path));
+            }
+        }
+        self.profiles.insert(folder.to_owned(), profiles.clone());
+        profiles
+    }
+}
+
+/// An import as it is written.
+struct Stated {
+    what: What,
+    span: Span,
+    repository: Option<(Arc<str>, Span)>,
+    prefix: Option<Arc<str>>,
+}
+
+enum What {
+    Path(Arc<str>),
+    Profile(Arc<str>),
+}
+
+enum Followed {
+    /// The file was read.
+    File(usize),
+    /// It is not here, and nothing is known of it.
+    Elsewhere,
+    /// It was told what is wrong.
+    Refused,
+}
+
+enum Place<'a> {
+    Local(&'a str),
+    Remote,
+}
+
+/// Whether an address is a path, also one written as `file:`.
+fn place(text: &str) -> Place<'_> {
+    if let Some(path) = text.strip_prefix("file:") {
+        return Place::Local(path.strip_prefix("//").unwrap_or(path));
+    }
+    let scheme = text.split_once(':').map(|(scheme, _)| scheme);
+    let is_scheme = |scheme: &str| {
+        scheme.len() > 1
+            && scheme
+                .bytes()
+                .all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(&b))
+    };
+    if scheme.is_some_and(is_scheme) {
+        Place::Remote
+    } else {
+        Place::Local(text)
+    }
+}

@@ -1,0 +1,156 @@
+//! The rules of refinement: what a derived type may change of what it inherits.
+
+use locus_core::{Diagnostic, Span};
+
+use super::{Allowed, DataType, Model, Property, Schema};
+use crate::tosca::names::TypeId;
+use crate::yaml::{Mapping, Node};
+
+impl<'a> Model<'a> {
+    /// A type that replaces another must derive from it.
+    pub(super) fn must_derive(
+        &self,
+        new: TypeId,
+        old: TypeId,
+        at: Option<&Node>,
+        file: usize,
+        what: &str,
+    ) {
+        let Some(at) = at else { return };
+        if self.derives(new, old) == Some(false) {
+            let (new_name, old_name) = (self.name(new), self.name(old));
+            let message = format!(
+                "{what} is refined to `{new_name}`, which does not derive from `{old_name}`"
+            );
+            let diagnostic = Diagnostic::error("tosca-refinement", message);
+            self.report(file, diagnostic.at(at.used_at()));
+        }
+    }
+
+    /// A list of types that replaces another must not allow more.
+    pub(super) fn narrower(&self, old: &Allowed, new: &Allowed, node: Option<&Node>, file: usize) {
+        let (Some(types), Some(node)) = (&new.types, node) else {
+            return;
+        };
+        for &ty in types {
+            if self.is_allowed(ty, old) == Some(false) {
+                let message = format!(
+                    "`{}` is not among the types that are inherited here",
+                    self.name(ty)
+                );
+                let items = node.as_sequence().unwrap_or_default();
+                let item = items.iter().find(|item| {
+                    item.as_str()
+                        .is_some_and(|text| text.ends_with(&**self.name(ty)))
+                });
+                let at = item.map_or(node.used_at(), Node::used_at);
+                // 1.x does not say that a list may only become narrower; its own types do otherwise.
+                let diagnostic = if self.version(file).is_simple() {
+                    Diagnostic::warning("tosca-refinement", message)
+                } else {
+                    Diagnostic::error("tosca-refinement", message)
+                };
+                let help = "a refinement allows the same types or ones that derive from them";
+                self.report(file, diagnostic.help(help).at(at));
+            }
+        }
+    }
+
+    /// What a property may change of the one it refines.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "what both definitions say, and where"
+    )]
+    pub(super) fn refined(
+        &self,
+        parent: &Property<'a>,
+        schema: &Schema<'a>,
+        required: Option<bool>,
+        name: &str,
+        map: &Mapping,
+        span: Span,
+        file: usize,
+    ) {
+        if let Some(node) = map.get("type") {
+            let derives = match (schema.ty, parent.schema.ty) {
+                (DataType::Unknown, _) | (_, DataType::Unknown) => true,
+                (DataType::Type(new), DataType::Type(old)) => self.derives(new, old) != Some(false),
+                (new, old @ DataType::Primitive(primitive)) => {
+                    new == old
+                        || matches!(new, DataType::Type(_))
+                            && self.primitive(new) == Some(primitive)
+                        || matches!(new, DataType::Type(id) if !self.is_closed(id))
+                }
+                _ => false,
+            };
+            if !derives {
+                let old = self.describe(&parent.schema);
+                let message = format!(
+                    "`{name}` is {old} in the type it is inherited from, and its type cannot become another"
+                );
+                let diagnostic = Diagnostic::error("tosca-refinement", message)
+                    .related(parent.span, "inherited from here");
+                self.report(file, diagnostic.at(node.used_at()));
+            }
+        }
+        if required == Some(false) && parent.required {
+            let at = map.get("required").map_or(span, Node::used_at);
+            let message =
+                format!("`{name}` is required in the type it is inherited from, and must stay so");
+            // 1.x leaves it open before 1.3.
+            let diagnostic = if self.version(file).is_simple() {
+                Diagnostic::warning("tosca-refinement", message)
+            } else {
+                Diagnostic::error("tosca-refinement", message)
+            };
+            let diagnostic = diagnostic.related(parent.span, "inherited from here");
+            self.report(file, diagnostic.at(at));
+        }
+    }
+
+    /// A value that a type fixes stays what it is.
+    pub(super) fn same_value(
+        &self,
+        parent: &Property<'a>,
+        value: Option<&Node>,
+        name: &str,
+        span: Span,
+        file: usize,
+    ) {
+        let (Some(old), Some(new)) = (parent.value, value) else {
+            return;
+        };
+        if !same(old, new) {
+            let message = format!("`{name}` has a fixed value in the type it is inherited from");
+            let diagnostic = Diagnostic::error("tosca-refinement", message)
+                .related(old.span, "the value is fixed here");
+            self.report(
+                file,
+                diagnostic.at(if new.span.is_empty() {
+                    span
+                } else {
+                    new.used_at()
+                }),
+            );
+        }
+    }
+}
+
+/// Whether two nodes are written with the same content.
+pub fn same(a: &Node, b: &Node) -> bool {
+    use crate::yaml::Kind;
+    match (&a.kind, &b.kind) {
+        (Kind::Scalar(_), Kind::Scalar(_)) => {
+            a.typed(crate::yaml::Schema::Core) == b.typed(crate::yaml::Schema::Core)
+        }
+        (Kind::Sequence(a), Kind::Sequence(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b))
+        }
+        (Kind::Mapping(a), Kind::Mapping(b)) => {
+            a.len() == b.len()
+                && a.named()
+                    .all(|(name, entry)| b.get(name).is_some_and(|b| same(&entry.value, b)))
+        }
+        _ => false,
+    }
+}

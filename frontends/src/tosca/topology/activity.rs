@@ -1,0 +1,293 @@
+//! Workflows and triggers: steps, activities, the operations they call.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use locus_core::{Diagnostic, Span, suggest};
+
+use super::{Here, Member, Topology};
+use crate::tosca::grammar::walk::Walk;
+use crate::tosca::grammar::{Shape, tables};
+use crate::tosca::model::members_role::Role;
+use crate::tosca::model::{Interface, Property, entries, find};
+use crate::tosca::text::Call;
+use crate::yaml::{Node, Schema as Yaml, Typed};
+
+/// A step of a workflow.
+#[derive(Debug)]
+pub struct Step<'a> {
+    /// The workflow.
+    pub workflow: &'a Arc<str>,
+    /// Its name.
+    pub name: &'a Arc<str>,
+    /// Where its name is written.
+    pub span: Span,
+    /// The steps that follow it, by position.
+    pub next: Vec<usize>,
+    /// The node template it is about.
+    pub target: Option<usize>,
+}
+
+impl<'a> Topology<'_, 'a> {
+    pub(super) fn check_workflows(&mut self) {
+        let workflows = self.node.get("workflows");
+        let mut steps: Vec<Step<'a>> = Vec::new();
+        for (workflow, entry) in entries(workflows) {
+            let mut inputs: Vec<Rc<Property<'a>>> = Vec::new();
+            let written = entry.value.get("inputs");
+            self.model
+                .define(&mut inputs, written, self.file, Role::Parameter);
+            let all: Vec<_> = entries(entry.value.get("steps")).collect();
+            let first = steps.len();
+            for (name, held) in &all {
+                let step = &held.value;
+                let mut next = Vec::new();
+                for key in ["on_success", "on_failure"] {
+                    let items = step
+                        .get(key)
+                        .and_then(Node::as_sequence)
+                        .unwrap_or_default();
+                    for item in items {
+                        let names = all.iter().map(|(name, _)| &***name);
+                        if self.known_word(item, names, "step") {
+                            let word = item.as_str().unwrap_or_default();
+                            let at = all.iter().position(|(name, _)| &***name == word);
+                            next.extend(at.map(|at| first + at));
+                        }
+                    }
+                }
+                let target = step.get("target").and_then(|node| {
+                    let nodes = self.nodes.iter().map(|node| &**node.name);
+                    let groups = self.groups.iter().map(|group| &**group.name);
+                    self.known_word(node, nodes.chain(groups), "node template or group");
+                    self.find(node.as_str()?)
+                });
+                let activities = step.get("activities").and_then(Node::as_sequence);
+                for activity in activities.unwrap_or_default() {
+                    let relationship = step.get("target_relationship").is_some();
+                    self.check_activity(activity, target, relationship, &inputs);
+                }
+                steps.push(Step {
+                    workflow,
+                    name,
+                    span: held.key.span,
+                    next,
+                    target,
+                });
+            }
+        }
+        self.steps = steps;
+    }
+
+    /// One activity of a step or trigger.
+    fn check_activity(
+        &self,
+        node: &'a Node,
+        target: Option<usize>,
+        relationship: bool,
+        inputs: &[Rc<Property<'a>>],
+    ) {
+        let entry = match node.as_mapping().map(|map| map.entries.as_slice()) {
+            Some([entry]) => entry,
+            Some([]) | None => {
+                let is = node.describe(Yaml::Core);
+                let message = format!(
+                    "an activity is a map with one of {}, not {is}",
+                    tables::ACTIVITIES.join(", ")
+                );
+                self.report(Diagnostic::error("tosca-shape", message).at(node.used_at()));
+                return;
+            }
+            Some([first, ..]) => {
+                let message = "an activity has one key; write further ones as items of their own";
+                self.report(Diagnostic::error("tosca-shape", message).at(first.key.span));
+                return;
+            }
+        };
+        let name = entry.key.as_str().unwrap_or_default();
+        if !tables::ACTIVITIES.contains(&name) {
+            let message = format!("there is no activity `{name}`");
+            let diagnostic = Diagnostic::error("tosca-unknown-key", message).maybe_help(
+                suggest::did_you_mean(name, tables::ACTIVITIES.iter().copied()),
+            );
+            self.report(diagnostic.at(entry.key.span));
+            return;
+        }
+        let value = &entry.value;
+        let (key, shape) = match name {
+            "call_operation" => ("operation", Shape::Short(&tables::CALL)),
+            "set_state" => return,
+            _ => ("workflow", Shape::Short(&tables::DELEGATION)),
+        };
+        let mut ignore = |_, _: &Node| {};
+        Walk {
+            version: self.version(),
+            types: &mut ignore,
+            diagnostics: &mut self.diagnostics.borrow_mut(),
+        }
+        .node(value, &shape, name, entry.key.span);
+        let short = matches!(value.typed(Yaml::Core), Some(Typed::Str(_)));
+        let named = if short { Some(value) } else { value.get(key) };
+        let Some(named) = named else { return };
+        let given = value.get("inputs");
+        if name == "call_operation" {
+            if !relationship {
+                self.check_call(named, target, given, inputs);
+            }
+            return;
+        }
+        let workflows = entries(self.node.get("workflows")).map(|(name, _)| &**name);
+        let workflows: Vec<&str> = workflows.collect();
+        // What is delegated may be a workflow that the orchestrator brings.
+        let declarative = ["deploy", "undeploy"];
+        if !declarative.contains(&named.as_str().unwrap_or_default()) && name == "inline" {
+            self.known_word(named, workflows.into_iter(), "workflow");
+        }
+    }
+
+    /// An operation that is called: it must be one of the target, and have the inputs that it needs.
+    fn check_call(
+        &self,
+        named: &'a Node,
+        target: Option<usize>,
+        given: Option<&'a Node>,
+        inputs: &[Rc<Property<'a>>],
+    ) {
+        let Some(template) = target.and_then(|target| self.nodes.get(target)) else {
+            return;
+        };
+        let Some((interface, operation)) = named.as_str().and_then(|word| word.rsplit_once('.'))
+        else {
+            let message =
+                "an operation is named by its interface and itself: `interface.operation`";
+            self.report(Diagnostic::error("tosca-reference", message).at(named.used_at()));
+            return;
+        };
+        let flat = &template.flat;
+        let known = |interface: &Rc<Interface<'a>>| {
+            let ty = interface.ty.map(|ty| self.model.name(ty).to_string());
+            (interface.clone(), ty)
+        };
+        let found = find(&flat.interfaces, interface).map(known).or_else(|| {
+            // 1.x names interfaces by their type too.
+            let mut all = flat.interfaces.iter().map(known);
+            all.find(|(_, ty)| ty.as_deref() == Some(interface))
+        });
+        let Some((interface_found, _)) = found else {
+            if !flat.open {
+                let names = flat.interfaces.iter().map(|known| &*known.name);
+                let message = format!("`{}` has no interface `{interface}`", template.name);
+                let diagnostic = Diagnostic::error("tosca-reference", message)
+                    .maybe_help(suggest::did_you_mean(interface, names));
+                self.report(diagnostic.at(named.used_at()));
+            }
+            return;
+        };
+        let Some(defined) = find(&interface_found.operations, operation) else {
+            let closed = interface_found
+                .ty
+                .is_some_and(|ty| self.model.is_closed(ty));
+            if closed {
+                let names = interface_found.operations.iter().map(|known| &*known.name);
+                let message = format!("the interface `{interface}` has no operation `{operation}`");
+                let diagnostic = Diagnostic::error("tosca-reference", message)
+                    .maybe_help(suggest::did_you_mean(operation, names));
+                self.report(diagnostic.at(named.used_at()));
+            }
+            return;
+        };
+        let refer = |call: &Call<'a>| self.refer(Here::Workflow(inputs), call);
+        let checker = self.checker(&refer);
+        let assigned = template
+            .node
+            .get("interfaces")
+            .and_then(|node| node.get(interface));
+        let has_value = |property: &Property<'a>| {
+            let of_operation = assigned.and_then(|node| {
+                let operations = node.get("operations").unwrap_or(node);
+                operations
+                    .get(operation)?
+                    .get("inputs")?
+                    .get(&property.name)
+            });
+            let of_interface = assigned.and_then(|node| node.get("inputs")?.get(&property.name));
+            property
+                .value
+                .or(property.default)
+                .or(of_operation)
+                .or(of_interface)
+                .is_some()
+        };
+        let declared = || defined.inputs.iter().chain(&interface_found.inputs);
+        for (name, entry) in entries(given) {
+            let Some(property) = declared().find(|known| known.name == *name) else {
+                let names = declared().map(|known| &*known.name);
+                let message = format!("the operation `{operation}` has no input `{name}`");
+                let diagnostic = Diagnostic::error("tosca-reference", message)
+                    .maybe_help(suggest::did_you_mean(name, names));
+                self.report(diagnostic.at(entry.key.span));
+                continue;
+            };
+            checker.assigned(&entry.value, property, name);
+            if let Some(call) = crate::tosca::text::call(&entry.value, self.version())
+                && property.required
+                && !has_value(property)
+                && matches!(call.name, "get_input" | "get_property")
+                && self.refer(Here::Workflow(inputs), &call).optional
+            {
+                let message = format!(
+                    "the input `{name}` of `{operation}` is required, and this may have no value"
+                );
+                let diagnostic = Diagnostic::error("tosca-missing-property", message);
+                self.report(diagnostic.at(entry.value.used_at()));
+            }
+        }
+        if self.version().is_simple() {
+            return;
+        }
+        for property in declared() {
+            let is_given = given.and_then(|given| given.get(&property.name)).is_some();
+            if property.required && !is_given && !has_value(property) {
+                let message = format!(
+                    "the call of `{operation}` has no value for its input `{}`",
+                    property.name
+                );
+                let diagnostic = Diagnostic::error("tosca-missing-property", message)
+                    .related(property.span, "it is required here");
+                self.report(diagnostic.at(named.used_at()));
+            }
+        }
+    }
+
+    /// What a trigger does.
+    pub(super) fn check_trigger(&self, name: &str, node: &'a Node) {
+        let Some(action) = node.get("action") else {
+            if !self.version().is_simple() {
+                let message = format!("the trigger `{name}` has no `action`");
+                self.report(Diagnostic::error("tosca-missing-key", message).at(node.used_at()));
+            }
+            return;
+        };
+        match action.as_sequence() {
+            Some(activities) => {
+                for activity in activities {
+                    self.check_activity(activity, None, false, &[]);
+                }
+            }
+            None if self.version().is_simple() => {}
+            None => {
+                let is = action.describe(Yaml::Core);
+                let message = format!("`action` must be a list of activities, not {is}");
+                self.report(Diagnostic::error("tosca-shape", message).at(action.used_at()));
+            }
+        }
+    }
+
+    /// The types of what a group or policy names.
+    pub fn member_type(&self, member: Member) -> Option<crate::tosca::names::TypeId> {
+        match member {
+            Member::Node(index) => self.nodes.get(index)?.ty,
+            Member::Group(index) => self.groups.get(index)?.ty,
+        }
+    }
+}

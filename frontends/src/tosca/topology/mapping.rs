@@ -1,0 +1,243 @@
+//! What a topology stands for in others: its substitution mappings, in all their forms.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use locus_core::{Diagnostic, Span, suggest};
+
+use super::{Here, Topology};
+use crate::tosca::grammar::TypeKind;
+use crate::tosca::model::{Flat, Named, entries, find, ordered};
+use crate::tosca::names::TypeId;
+use crate::tosca::text::Call;
+use crate::yaml::{Node, Schema as Yaml, Typed};
+
+/// The mappings of a topology.
+#[derive(Debug)]
+pub struct Mapping<'a> {
+    /// The type it stands for.
+    pub ty: TypeId,
+    /// Where the type is named.
+    pub span: Span,
+    /// The names of the properties that are mapped.
+    pub properties: Vec<&'a Arc<str>>,
+    /// The names of the capabilities that are mapped.
+    pub capabilities: Vec<&'a Arc<str>>,
+    /// The requirements that are mapped: name, node template, its requirement.
+    pub requirements: Vec<(&'a Arc<str>, Option<usize>, Option<&'a str>)>,
+}
+
+impl<'a> Topology<'_, 'a> {
+    pub(super) fn check_substitution(&mut self) {
+        let Some(node) = self.node.get("substitution_mappings") else {
+            return;
+        };
+        if node.as_mapping().is_none() {
+            return;
+        }
+        let named = node.get("node_type");
+        let ty = self.model.named(self.file, TypeKind::Node, named);
+        let (Some(ty), Some(named)) = (ty, named) else {
+            return;
+        };
+        let flat = self.model.flat(ty);
+        let mut mapping = Mapping {
+            ty,
+            span: named.used_at(),
+            properties: Vec::new(),
+            capabilities: Vec::new(),
+            requirements: Vec::new(),
+        };
+        let type_name = self.model.name(ty).clone();
+        for (name, entry) in entries(node.get("properties")) {
+            mapping.properties.push(name);
+            // In 2.0 a key may be a path into a property.
+            let first = name.split(['.', '[', ',']).next().unwrap_or(name).trim();
+            self.of_type(
+                &flat.properties,
+                first,
+                &flat,
+                entry.key.span,
+                &type_name,
+                "property",
+            );
+            self.mapped_property(&entry.value);
+        }
+        for (name, entry) in entries(node.get("attributes")) {
+            self.of_type(
+                &flat.attributes,
+                name,
+                &flat,
+                entry.key.span,
+                &type_name,
+                "attribute",
+            );
+        }
+        for (name, entry) in entries(node.get("capabilities")) {
+            mapping.capabilities.push(name);
+            self.of_type(
+                &flat.capabilities,
+                name,
+                &flat,
+                entry.key.span,
+                &type_name,
+                "capability",
+            );
+            let Some((index, word)) = self.mapped(&entry.value) else {
+                continue;
+            };
+            let Some(template) = self.nodes.get(index) else {
+                continue;
+            };
+            let found = find(
+                &template.flat.capabilities,
+                word.as_str().unwrap_or_default(),
+            );
+            self.of_type(
+                &template.flat.capabilities,
+                word.as_str().unwrap_or_default(),
+                &template.flat,
+                word.used_at(),
+                template.name,
+                "capability",
+            );
+            let wanted = find(&flat.capabilities, name).and_then(|known| known.ty);
+            if let (Some(wanted), Some(is)) = (wanted, found.and_then(|found| found.ty))
+                && self.model.derives(is, wanted) == Some(false)
+            {
+                let message = format!(
+                    "the capability `{name}` is a `{}`, and what it is mapped to is a `{}`",
+                    self.model.name(wanted),
+                    self.model.name(is)
+                );
+                self.report(Diagnostic::error("tosca-mapping", message).at(entry.value.used_at()));
+            }
+        }
+        for (name, entry) in ordered(node.get("requirements")) {
+            self.of_type(
+                &flat.requirements,
+                name,
+                &flat,
+                entry.key.span,
+                &type_name,
+                "requirement",
+            );
+            // A node that is selected stands for what is outside, and is named alone (2.0, 15.5.3).
+            let alone = entry
+                .value
+                .as_str()
+                .filter(|_| !entry.value.is_null(Yaml::Core));
+            if alone.is_some() {
+                let nodes = self.nodes.iter().map(|node| &**node.name);
+                self.known_word(&entry.value, nodes, "node template");
+                mapping.requirements.push((name, None, None));
+                continue;
+            }
+            let mapped = self.mapped(&entry.value);
+            if let Some((index, word)) = mapped
+                && let Some(template) = self.nodes.get(index)
+            {
+                self.of_type(
+                    &template.flat.requirements,
+                    word.as_str().unwrap_or_default(),
+                    &template.flat,
+                    word.used_at(),
+                    template.name,
+                    "requirement",
+                );
+            }
+            let index = mapped.map(|(index, _)| index);
+            let word = mapped.and_then(|(_, word)| word.as_str());
+            mapping.requirements.push((name, index, word));
+        }
+        if let Some(form) = node.get("requirements")
+            && form.as_mapping().is_some()
+            && !self.version().is_simple()
+        {
+            let message = "`requirements` of a substitution mapping is a list in TOSCA 2.0";
+            let diagnostic = Diagnostic::error("tosca-shape", message)
+                .help("write each as an item: `- name: [template, requirement]`");
+            self.report(diagnostic.at(form.used_at()));
+        }
+        self.substitution = Some(mapping);
+    }
+
+    fn of_type<T: Named>(
+        &self,
+        list: &[Rc<T>],
+        name: &str,
+        flat: &Flat<'a>,
+        span: Span,
+        ty: &str,
+        what: &str,
+    ) {
+        if find(list, name).is_none() && !flat.open {
+            let names = list.iter().map(|known| known.name());
+            let message = format!("`{ty}` has no {what} `{name}`");
+            let diagnostic = Diagnostic::error("tosca-mapping", message)
+                .maybe_help(suggest::did_you_mean(name, names));
+            self.report(diagnostic.at(span));
+        }
+    }
+
+    /// A property is mapped to an input, or in 1.x to a value.
+    fn mapped_property(&self, node: &'a Node) {
+        let word = match node.typed(Yaml::Core) {
+            Some(Typed::Str(_)) => Some(node),
+            _ => match node.as_sequence() {
+                Some([one]) => Some(one),
+                Some([first, second]) if self.version().is_simple() => {
+                    // `[node template, property]` of 1.2.
+                    let nodes = self.nodes.iter().map(|node| &**node.name);
+                    if self.known_word(first, nodes, "node template") {
+                        let _ = second;
+                    }
+                    return;
+                }
+                _ => None,
+            },
+        };
+        let Some(word) = word else {
+            let refer = |call: &Call<'a>| self.refer(Here::Nowhere, call);
+            self.checker(&refer).literal(node);
+            return;
+        };
+        if crate::tosca::text::is_call(word, self.version()) {
+            let refer = |call: &Call<'a>| self.refer(Here::Nowhere, call);
+            self.checker(&refer).literal(word);
+            return;
+        }
+        let inputs = self.inputs.iter().map(|input| &*input.property.name);
+        if self.known_word(word, inputs, "input")
+            && let Some(input) = self
+                .inputs
+                .iter()
+                .find(|input| word.as_str() == Some(&*input.property.name))
+        {
+            input.used.set(true);
+        }
+    }
+
+    /// A node template and the name of something that it has.
+    fn mapped(&self, node: &'a Node) -> Option<(usize, &'a Node)> {
+        let pair = node
+            .as_sequence()
+            .or_else(|| node.get("mapping")?.as_sequence());
+        let Some([first, second, ..]) = pair else {
+            // 1.3 also lets a capability be described by `properties` and `attributes`.
+            if node.as_mapping().is_some() && self.version().is_simple() {
+                return None;
+            }
+            let is = node.describe(Yaml::Core);
+            let message =
+                format!("a mapping is a list of a node template and a name in it, not {is}");
+            self.report(Diagnostic::error("tosca-mapping", message).at(node.used_at()));
+            return None;
+        };
+        let nodes = self.nodes.iter().map(|node| &**node.name);
+        if !self.known_word(first, nodes, "node template") {
+            return None;
+        }
+        Some((self.find(first.as_str()?)?, second))
+    }
+}

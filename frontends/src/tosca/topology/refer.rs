@@ -1,0 +1,453 @@
+//! What calls refer to: inputs, properties and attributes of templates, by the paths of 1.x and of 2.0.
+
+use std::rc::Rc;
+
+use locus_core::{Diagnostic, suggest};
+
+use super::{Here, Target, Topology};
+use crate::tosca::model::{Capability, Flat, Property, find};
+use crate::tosca::names::TypeId;
+use crate::tosca::text::Call;
+use crate::tosca::value::{Checker, Referred, Val};
+use crate::yaml::{Node, Schema as Yaml, Typed};
+
+/// Calls that lead to calls, at most.
+const DEPTH: u32 = 32;
+
+/// What a path has reached.
+enum At<'a> {
+    Node(usize),
+    NodeType(TypeId),
+    Capability(Rc<Capability<'a>>, Option<usize>),
+    CapabilityType(TypeId),
+    Relationship(Option<TypeId>, Box<At<'a>>, Box<At<'a>>),
+    Unknown,
+}
+
+impl<'a> Topology<'_, 'a> {
+    /// What a call refers to.
+    pub fn refer(&self, here: Here<'_, 'a>, call: &Call<'a>) -> Referred<'a> {
+        if self.depth.get() >= DEPTH {
+            return Referred::unknown();
+        }
+        self.depth.set(self.depth.get() + 1);
+        let referred = match call.name {
+            "get_input" => self.input(here, call),
+            "get_property" => self.property(here, call, false),
+            "get_attribute" => self.property(here, call, true),
+            "get_artifact" | "get_operation_output" | "available_allocation" => {
+                self.owner(here, call);
+                Referred::unknown()
+            }
+            _ => Referred::unknown(),
+        };
+        self.depth.set(self.depth.get() - 1);
+        referred
+    }
+
+    fn wrong(message: String, at: &Node, help: Option<String>) -> Referred<'a> {
+        let diagnostic = Diagnostic::error("tosca-reference", message).maybe_help(help);
+        Referred {
+            error: Some(Box::new(diagnostic.at(at.used_at()))),
+            ..Referred::unknown()
+        }
+    }
+
+    fn input(&self, here: Here<'_, 'a>, call: &Call<'a>) -> Referred<'a> {
+        let [first, path @ ..] = call.list() else {
+            return Self::wrong("`get_input` names no input".to_owned(), call.node, None);
+        };
+        let Some(name) = first.as_str() else {
+            return Referred::unknown();
+        };
+        let mut names: Vec<String> = Vec::new();
+        let mut found: Option<(Rc<Property<'a>>, Val)> = None;
+        if let Here::Workflow(inputs) = here {
+            names.extend(inputs.iter().map(|input| input.name.to_string()));
+            found = find(inputs, name).map(|input| (input.clone(), Val::Unknown));
+        }
+        if found.is_none() {
+            names.extend(
+                self.inputs
+                    .iter()
+                    .map(|input| input.property.name.to_string()),
+            );
+            let mut inputs = self.inputs.iter();
+            found = inputs
+                .find(|input| &*input.property.name == name)
+                .map(|input| {
+                    input.used.set(true);
+                    (input.property.clone(), input.value.clone())
+                });
+        }
+        let Some((property, value)) = found else {
+            let near = suggest::did_you_mean(name, names.iter().map(String::as_str));
+            return Self::wrong(format!("there is no input `{name}`"), first, near);
+        };
+        if !path.is_empty() {
+            return Referred::unknown();
+        }
+        Referred {
+            value,
+            schema: Some(property.schema.clone()),
+            optional: !property.required && property.default.is_none() && property.value.is_none(),
+            error: None,
+        }
+    }
+
+    /// Checks the first word of a path alone.
+    fn owner(&self, here: Here<'_, 'a>, call: &Call<'a>) {
+        if let Some(first) = call.list().first() {
+            let _ = self.start(here, first);
+        }
+    }
+
+    fn start(&self, here: Here<'_, 'a>, first: &Node) -> Result<At<'a>, Option<String>> {
+        let Some(word) = first.as_str() else {
+            return Ok(At::Unknown);
+        };
+        match (word, here) {
+            ("SELF", Here::Node(index)) => Ok(At::Node(index)),
+            ("SELF", Here::Relationship(ty, capability, node)) => {
+                let target = node.map_or(At::Unknown, At::NodeType);
+                let capability = capability.map_or(At::Unknown, At::CapabilityType);
+                Ok(At::Relationship(ty, Box::new(capability), Box::new(target)))
+            }
+            ("SELF" | "HOST" | "SOURCE" | "TARGET" | "R_TARGET" | "ORCHESTRATOR", _) => {
+                Ok(At::Unknown)
+            }
+            _ => {
+                if let Some(index) = self.find(word) {
+                    return Ok(At::Node(index));
+                }
+                let relationship = self
+                    .relationships
+                    .iter()
+                    .find(|known| &**known.name == word);
+                if let Some(relationship) = relationship {
+                    let unknown = || Box::new(At::Unknown);
+                    return Ok(At::Relationship(relationship.ty, unknown(), unknown()));
+                }
+                if self.groups.iter().any(|group| &**group.name == word) {
+                    return Ok(At::Unknown);
+                }
+                let names = self.nodes.iter().map(|node| &**node.name);
+                let words = ["SELF", "SOURCE", "TARGET"];
+                Err(suggest::did_you_mean(word, names.chain(words)))
+            }
+        }
+    }
+
+    fn property(&self, here: Here<'_, 'a>, call: &Call<'a>, attribute: bool) -> Referred<'a> {
+        let arguments = call.list();
+        let [first, rest @ ..] = arguments else {
+            return Self::wrong(format!("`{}` names nothing", call.name), call.node, None);
+        };
+        let at = match self.start(here, first) {
+            Ok(at) => at,
+            Err(help) => {
+                let word = first.as_str().unwrap_or_default();
+                return Self::wrong(format!("there is no template `{word}`"), first, help);
+            }
+        };
+        if self.version().is_simple() {
+            self.simple_path(at, rest, attribute)
+        } else {
+            self.path(at, rest, attribute)
+        }
+    }
+
+    /// A path of 2.0.
+    fn path(&self, mut at: At<'a>, mut rest: &'a [Node], attribute: bool) -> Referred<'a> {
+        while let [step, more @ ..] = rest {
+            let word = step.as_str().unwrap_or_default();
+            let next = match (&at, word) {
+                (At::Unknown, _) => return Referred::unknown(),
+                (At::Node(index), "RELATIONSHIP") => {
+                    let [name, after @ ..] = more else {
+                        return Self::wrong(
+                            "`RELATIONSHIP` names no requirement".to_owned(),
+                            step,
+                            None,
+                        );
+                    };
+                    rest = after;
+                    let numbered = |node: &Node| {
+                        matches!(node.typed(Yaml::Core), Some(Typed::Int(_)))
+                            || node.as_str() == Some("ALL")
+                    };
+                    let index_given = rest.first().is_some_and(numbered);
+                    if index_given {
+                        rest = rest.get(1..).unwrap_or_default();
+                    }
+                    let all = index_given && more.get(1).and_then(Node::as_str) == Some("ALL");
+                    match self.relationship(*index, name) {
+                        Ok(_) if all => return Referred::unknown(),
+                        Ok(next) => {
+                            at = next;
+                            continue;
+                        }
+                        Err(wrong) => return *wrong,
+                    }
+                }
+                (At::Node(_) | At::NodeType(_), "CAPABILITY") => {
+                    let [name, after @ ..] = more else {
+                        return Self::wrong(
+                            "`CAPABILITY` names no capability".to_owned(),
+                            step,
+                            None,
+                        );
+                    };
+                    rest = after;
+                    let (flat, owner) = self.of_node(&at);
+                    let Some(flat) = flat else {
+                        return Referred::unknown();
+                    };
+                    match self.capability_named(&flat, name, owner) {
+                        Ok(next) => {
+                            at = next;
+                            // The relationships that lead to a capability are not known by number.
+                            if rest.first().and_then(Node::as_str) == Some("RELATIONSHIP") {
+                                return Referred::unknown();
+                            }
+                            continue;
+                        }
+                        Err(wrong) => return *wrong,
+                    }
+                }
+                (At::Relationship(..), "CAPABILITY" | "TARGET" | "SOURCE") => {
+                    let At::Relationship(_, capability, target) = at else {
+                        return Referred::unknown();
+                    };
+                    match word {
+                        "CAPABILITY" => *capability,
+                        "TARGET" => *target,
+                        _ => At::Unknown,
+                    }
+                }
+                _ => break,
+            };
+            at = next;
+            rest = more;
+        }
+        self.held(&at, rest, attribute)
+    }
+
+    /// A path of 1.x: a template, possibly one of its requirements or capabilities, a property.
+    fn simple_path(&self, at: At<'a>, rest: &'a [Node], attribute: bool) -> Referred<'a> {
+        let [first, more @ ..] = rest else {
+            return Referred::unknown();
+        };
+        let (Some(flat), owner) = self.of_node(&at) else {
+            return match at {
+                At::Relationship(..) => self.held(&at, rest, attribute),
+                _ => Referred::unknown(),
+            };
+        };
+        let word = first.as_str().unwrap_or_default();
+        let direct = find(&flat.properties, word).is_some()
+            || attribute && find(&flat.attributes, word).is_some();
+        if direct || flat.open {
+            return self.held(&at, rest, attribute);
+        }
+        if find(&flat.capabilities, word).is_some() && !more.is_empty() {
+            return match self.capability_named(&flat, first, owner) {
+                Ok(at) => self.held(&at, more, attribute),
+                Err(wrong) => *wrong,
+            };
+        }
+        if find(&flat.requirements, word).is_some() && !more.is_empty() {
+            // What the requirement leads to, or a capability of it.
+            return Referred::unknown();
+        }
+        self.held(&at, rest, attribute)
+    }
+
+    fn of_node(&self, at: &At<'a>) -> (Option<Rc<Flat<'a>>>, Option<usize>) {
+        match at {
+            At::Node(index) => {
+                let node = self.nodes.get(*index);
+                (node.map(|node| node.flat.clone()), Some(*index))
+            }
+            At::NodeType(id) => (Some(self.model.flat(*id)), None),
+            _ => (None, None),
+        }
+    }
+
+    fn relationship(&self, index: usize, name: &'a Node) -> Result<At<'a>, Box<Referred<'a>>> {
+        let word = name.as_str().unwrap_or_default();
+        let Some(node) = self.nodes.get(index) else {
+            return Ok(At::Unknown);
+        };
+        let definition = find(&node.flat.requirements, word);
+        if definition.is_none() && !node.flat.open {
+            let names = node.flat.requirements.iter().map(|known| &*known.name);
+            let near = suggest::did_you_mean(word, names);
+            let message = format!("`{}` has no requirement `{word}`", node.name);
+            return Err(Box::new(Self::wrong(message, name, near)));
+        }
+        let mut assigned = node
+            .assignments
+            .iter()
+            .filter(|known| &**known.name == word);
+        let assignment = assigned.next();
+        let single = assigned.next().is_none();
+        let ty = assignment
+            .and_then(|assignment| assignment.relationship)
+            .or_else(|| definition.and_then(|definition| definition.relationship));
+        let target = match assignment.map(|assignment| assignment.target) {
+            Some(Target::Node(target)) if single => At::Node(target),
+            _ => definition
+                .and_then(|definition| definition.node)
+                .map_or(At::Unknown, At::NodeType),
+        };
+        let capability = match assignment.and_then(|assignment| assignment.capability.clone()) {
+            Some(capability) if single => {
+                let owner = match target {
+                    At::Node(target) => Some(target),
+                    _ => None,
+                };
+                At::Capability(capability, owner)
+            }
+            _ => definition
+                .and_then(|definition| definition.capability)
+                .map_or(At::Unknown, At::CapabilityType),
+        };
+        Ok(At::Relationship(ty, Box::new(capability), Box::new(target)))
+    }
+
+    fn capability_named(
+        &self,
+        flat: &Flat<'a>,
+        name: &'a Node,
+        owner: Option<usize>,
+    ) -> Result<At<'a>, Box<Referred<'a>>> {
+        let word = name.as_str().unwrap_or_default();
+        match find(&flat.capabilities, word) {
+            Some(capability) => Ok(At::Capability(capability.clone(), owner)),
+            None if flat.open => Ok(At::Unknown),
+            None => {
+                let names = flat.capabilities.iter().map(|known| &*known.name);
+                let near = suggest::did_you_mean(word, names);
+                let message = format!("there is no capability `{word}` here");
+                Err(Box::new(Self::wrong(message, name, near)))
+            }
+        }
+    }
+
+    /// A property or attribute of what a path has reached.
+    fn held(&self, at: &At<'a>, rest: &'a [Node], attribute: bool) -> Referred<'a> {
+        let [name, nested @ ..] = rest else {
+            return Referred::unknown();
+        };
+        let Some(word) = name.as_str() else {
+            return Referred::unknown();
+        };
+        let flat;
+        let (properties, attributes, open, what) = match at {
+            At::Node(index) => {
+                let Some(node) = self.nodes.get(*index) else {
+                    return Referred::unknown();
+                };
+                flat = node.flat.clone();
+                (
+                    &flat.properties,
+                    &flat.attributes,
+                    flat.open,
+                    node.name.to_string(),
+                )
+            }
+            At::NodeType(id) | At::CapabilityType(id) | At::Relationship(Some(id), _, _) => {
+                flat = self.model.flat(*id);
+                (
+                    &flat.properties,
+                    &flat.attributes,
+                    flat.open,
+                    self.model.name(*id).to_string(),
+                )
+            }
+            At::Capability(capability, _) => {
+                let open = capability.ty.is_none_or(|ty| !self.model.is_closed(ty));
+                (
+                    &capability.properties,
+                    &capability.attributes,
+                    open,
+                    capability.name.to_string(),
+                )
+            }
+            At::Relationship(None, _, _) | At::Unknown => return Referred::unknown(),
+        };
+        let property = find(properties, word);
+        if let Some(property) = property {
+            let value = if nested.is_empty() {
+                self.value_of(at, property)
+            } else {
+                Val::Unknown
+            };
+            return Referred {
+                value: if attribute { Val::Unknown } else { value },
+                schema: nested.is_empty().then(|| property.schema.clone()),
+                optional: !property.required
+                    && property.default.is_none()
+                    && property.value.is_none(),
+                error: None,
+            };
+        }
+        if let Some(known) = find(attributes, word) {
+            if !attribute {
+                let message =
+                    format!("`{word}` is an attribute of `{what}`, which `get_attribute` reads");
+                return Self::wrong(message, name, None);
+            }
+            return Referred {
+                schema: nested.is_empty().then(|| known.schema.clone()),
+                ..Referred::unknown()
+            };
+        }
+        if open {
+            return Referred::unknown();
+        }
+        let kind = if attribute {
+            "property or attribute"
+        } else {
+            "property"
+        };
+        let known = properties
+            .iter()
+            .chain(attributes.iter().filter(|_| attribute));
+        let near = suggest::did_you_mean(word, known.map(|known| &*known.name));
+        Self::wrong(format!("`{what}` has no {kind} `{word}`"), name, near)
+    }
+
+    /// The value that a property has in a template.
+    fn value_of(&self, at: &At<'a>, property: &Property<'a>) -> Val {
+        let (index, section) = match at {
+            At::Node(index) => (*index, self.section(*index, "properties")),
+            At::Capability(capability, Some(index)) => {
+                let all = self.section(*index, "capabilities");
+                let own = all.iter().find(|(name, _)| ***name == *capability.name);
+                let node = own.and_then(|(_, entry)| entry.value.get("properties"));
+                (*index, crate::tosca::model::entries(node).collect())
+            }
+            _ => return Val::Unknown,
+        };
+        let assigned = section.iter().find(|(name, _)| **name == property.name);
+        let (node, file) = match assigned {
+            Some((_, entry)) => (&entry.value, self.file),
+            None => match property.value.or(property.default) {
+                Some(node) => (node, property.file),
+                None => return Val::Unknown,
+            },
+        };
+        let refer = |call: &Call<'a>| self.refer(Here::Node(index), call);
+        let held = std::cell::RefCell::default();
+        let checker = Checker {
+            model: self.model,
+            file,
+            refer: &refer,
+            value: None,
+            diagnostics: &held,
+        };
+        checker.read(node, &property.schema, &property.name)
+    }
+}
