@@ -209,13 +209,14 @@ impl Trace {
                 Asked::Content(path, Err(error)) if !error.missing => {
                     seen.entry(path).or_insert(Seen::Present(path.clone()));
                 }
-                Asked::Kind(path, Some(PathKind::File | PathKind::Directory)) => {
+                Asked::Kind(path, Some(PathKind::File | PathKind::Directory))
+                | Asked::List(path, Some(_)) => {
                     seen.entry(path).or_insert(Seen::Present(path.clone()));
                 }
                 Asked::Content(path, Err(_)) | Asked::Kind(path, Some(PathKind::Missing)) => {
                     seen.entry(path).or_insert(Seen::Absent(path.clone()));
                 }
-                Asked::Kind(_, None) => {}
+                Asked::Kind(_, None) | Asked::List(_, None) => {}
             }
         }
         seen.into_values().collect()
