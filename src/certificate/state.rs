@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
+use locus_core::vocabulary::lg;
 use locus_core::{Diagnostic, Sources};
 use locus_frontends::language::InputValue;
 use locus_invariants::library;
@@ -69,7 +70,8 @@ impl Statement {
             let language = checked.report.language;
             let own = snapshot.rules_of(&checked.project, given);
             let builtin = library::builtin().rules().iter();
-            let builtin = builtin.filter(|rule| rule.language == language).cloned();
+            let asked = |rule: &&Rule| rule.language == language || rule.language == lg::NAME;
+            let builtin = builtin.filter(asked).cloned();
             let all: Vec<Rule> = builtin.chain(own).collect();
             rules.extend(digests(&all));
             let mut verdicts: BTreeMap<String, Verdict> = BTreeMap::new();
@@ -81,6 +83,7 @@ impl Statement {
             let report = &checked.report;
             let ignored = report.ignored.iter().map(|ignored| &ignored.0);
             let found = report.findings.iter().chain(&report.unchecked);
+            let found = found.chain(&report.everything.undecided);
             for found in found.chain(ignored) {
                 let verdict = match found.verdict.as_str() {
                     "violated" => Verdict::Violated,

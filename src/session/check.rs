@@ -1,5 +1,6 @@
 //! One project, checked.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -255,8 +256,11 @@ impl Snapshot {
     /// The rules that a project has of its own.
     pub fn rules_of(&self, project: &Project, given: &Given) -> Vec<Rule> {
         let (settings, _) = self.settings(project, given);
-        let own = settings.rules_of(project.language.name());
-        own.map(|own| own.rules().to_vec()).unwrap_or_default()
+        let languages = BTreeSet::from([project.language.name(), lg::NAME]);
+        let own = languages
+            .into_iter()
+            .filter_map(|language| settings.rules_of(language));
+        own.flat_map(|own| own.rules().to_vec()).collect()
     }
 
     /// The identifiers of the rules that a project has of its own.

@@ -18,7 +18,7 @@ use rustc_hash::FxHashMap;
 use crate::source::Span;
 use crate::value::{Field, Item, Symbol, SymbolId, field};
 
-pub use export::{to_als, to_dot, to_json, to_svg};
+pub use export::{to_als, to_dot, to_json};
 pub use view::{Cycle, View};
 
 /// The identity of a location within its graph.

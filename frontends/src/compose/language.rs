@@ -10,8 +10,8 @@ use locus_core::vocabulary::Vocabulary;
 use super::{Options, Target};
 use crate::language::project::with_bases;
 use crate::language::{
-    Chosen, Confidence, Found, Input, InputKind, InputValue, Kind, KindRole, Language, Loaded, Names,
-    OpenInput, Place, Project, Request, Suggestion, Witness, Word, choice,
+    Chosen, Confidence, Found, Input, InputKind, InputValue, Kind, KindRole, Language, Loaded,
+    Names, OpenInput, Place, Project, Request, Suggestion, Witness, Word, choice,
 };
 use crate::loader::Loader;
 use crate::yaml::Mapping;

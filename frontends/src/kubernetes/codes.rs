@@ -10,12 +10,14 @@ pub(super) static CODES: &[Code] = &[
         "k8s-crd",
         "a file with definitions of custom resources holds something else",
         "Only CustomResourceDefinitions are read from files that `--crd` names.",
-    ),
+    )
+    .as_warning(),
     Code::error(
         "k8s-deprecated-api",
         "a version of the interface will be removed",
         "A newer version serves the same kind; the old one goes away with a later release.",
-    ),
+    )
+    .as_warning(),
     Code::error("k8s-document", "a document is not an object", REFUSED),
     Code::error(
         "k8s-fields",
@@ -38,7 +40,8 @@ pub(super) static CODES: &[Code] = &[
         "k8s-namespace",
         "an object that is not in a namespace names one",
         "The namespace has no effect.",
-    ),
+    )
+    .as_warning(),
     Code::error(
         "k8s-removed-api",
         "a version of the interface is not served",

@@ -5,6 +5,7 @@
 
 use locus_core::vocabulary::Declarations;
 use locus_core::vocabulary::declare::{lone, one, set, sig, value};
+use locus_core::vocabulary::lg::LOCATION;
 
 const BOOL: &[&str] = &["Bool"];
 const TEXT: &[&str] = &["Text"];
@@ -49,7 +50,7 @@ pub const DECLARATIONS: Declarations = Declarations {
         ),
         sig(
             "Node",
-            None,
+            Some(LOCATION),
             "A node template; its span is its name.",
             &[
                 one("name", TEXT, "Its name."),

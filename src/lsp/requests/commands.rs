@@ -3,7 +3,6 @@
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-use locus_core::graph::to_svg;
 use locus_frontends::loader::directory;
 use lsp_types::{ExecuteCommandParams, Uri};
 use serde_json::{Value, json};
@@ -12,6 +11,7 @@ use super::Failure;
 use crate::catalogue;
 use crate::lsp::world::{World, absolute};
 use crate::lsp::{diagnostics, uri};
+use crate::report::picture::to_svg;
 use crate::session::Given;
 
 /// The location graph of a file, as an image.

@@ -21,6 +21,7 @@ use std::sync::Arc;
 use locus_core::diagnostic::{Input, Verdict};
 use locus_core::graph::Presence;
 use locus_core::value::{Logic, SymbolId, SymbolKind, Value};
+use locus_core::vocabulary::{Vocabulary, lg};
 use locus_core::{Diagnostic, LocationGraph, Severity};
 use locus_frontends::language::Chosen;
 use locus_invariants::{Candidate, Candidates, Checker, Configuration, Options};
@@ -169,16 +170,24 @@ impl Snapshot {
             ..Options::default()
         };
         let configuration = Configuration::of(loaded);
-        let builtin = Checker::builtin(loaded.language);
-        let mut found = builtin
-            .map(|checker| checker.candidates(configuration, &options))
-            .unwrap_or_default();
-        let language = self.registry.named(loaded.language);
-        if let Some((own, language)) = settings.rules_of(loaded.language).zip(language) {
-            let own = own.compiled(&language.vocabulary(), &loaded.declared);
-            let more = own.checker.candidates(configuration, &options);
+        let mut found = Candidates::default();
+        let mut add = |checker: &Checker| {
+            let more = checker.candidates(configuration, &options);
             found.list.extend(more.list);
             found.compared.extend(more.compared);
+        };
+        // Rules about the language, and those about every language, which know nothing of what a project declares.
+        let language = self.registry.named(loaded.language);
+        let language = language.map(|language| (language.vocabulary(), loaded.declared.clone()));
+        let shared =
+            (loaded.language != lg::NAME).then(|| (Vocabulary::of_graphs(), Arc::default()));
+        for (vocabulary, declared) in language.into_iter().chain(shared) {
+            if let Some(builtin) = Checker::builtin(vocabulary.language()) {
+                add(builtin);
+            }
+            if let Some(own) = settings.rules_of(vocabulary.language()) {
+                add(&own.compiled(&vocabulary, &declared).checker);
+            }
         }
         found
     }

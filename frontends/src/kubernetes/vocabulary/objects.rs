@@ -2,6 +2,7 @@
 
 use locus_core::vocabulary::SigDecl;
 use locus_core::vocabulary::declare::{lone, one, set, sig};
+use locus_core::vocabulary::lg::LOCATION;
 
 use super::{BOOL, NUMBER, TEXT};
 
@@ -17,7 +18,7 @@ pub(super) const LABEL: SigDecl = sig(
 
 pub(super) const OBJECT: SigDecl = sig(
     "Object",
-    None,
+    Some(LOCATION),
     "An object; its span is its name.",
     &[
         one("name", TEXT, "Its name."),

@@ -8,6 +8,7 @@ pub mod scalar;
 
 use std::cell::RefCell;
 use std::cmp::Ordering;
+use std::fmt::{self, Write as _};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -43,8 +44,41 @@ pub enum Val {
     Version(Version, Arc<str>),
     /// A time in seconds, and how it is written.
     Time(Exact, Arc<str>),
-    /// It is not known; the text says what it is called.
+    /// It is not known.
     Unknown,
+}
+
+/// As a user would write it, on one line.
+impl fmt::Display for Val {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Val::Null => f.write_str("null"),
+            Val::Bool(value) => write!(f, "{value}"),
+            Val::Int(value) => write!(f, "{value}"),
+            Val::Float(value) => write!(f, "{value}"),
+            Val::Str(text)
+            | Val::Scalar(_, _, text)
+            | Val::Version(_, text)
+            | Val::Time(_, text) => f.write_str(text),
+            Val::List(items) => {
+                f.write_char('[')?;
+                for (at, item) in items.iter().enumerate() {
+                    let comma = if at > 0 { ", " } else { "" };
+                    write!(f, "{comma}{item}")?;
+                }
+                f.write_char(']')
+            }
+            Val::Map(fields) => {
+                f.write_char('{')?;
+                for (at, (name, value)) in fields.iter().enumerate() {
+                    let comma = if at > 0 { ", " } else { "" };
+                    write!(f, "{comma}{name}: {value}")?;
+                }
+                f.write_char('}')
+            }
+            Val::Unknown => f.write_str("a value not known yet"),
+        }
+    }
 }
 
 impl Val {

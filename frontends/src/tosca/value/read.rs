@@ -77,7 +77,7 @@ impl<'a> Checker<'_, 'a> {
         if value.is_known() {
             let value = self.as_schema(value, schema);
             self.conditions(&value, schema, what, call.node.used_at(), || {
-                format!("{value:?}")
+                value.to_string()
             });
             return value;
         }
