@@ -286,6 +286,12 @@ fn hints(graph: &LocationGraph, candidates: &Candidates) -> FxHashMap<SymbolId, 
         // What is computed from an input may be what the input is, or a part of it.
         for &input in &graph.symbol(*symbol).depends {
             add(input, value);
+            if let Value::Str(text) = value {
+                let first = text.split(['/', ':']).next();
+                first
+                    .into_iter()
+                    .for_each(|part| add(input, &Value::str(part)));
+            }
         }
     }
     found

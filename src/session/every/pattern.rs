@@ -58,6 +58,7 @@ fn texts(hir: &Hir, most: usize) -> (Vec<String>, bool) {
             let mut found: Vec<String> = Vec::new();
             let mut last = vec![String::new()];
             let mut times = 0;
+            let mut whole = true;
             loop {
                 if times >= repetition.min {
                     found.extend(last.iter().cloned());
@@ -73,6 +74,7 @@ fn texts(hir: &Hir, most: usize) -> (Vec<String>, bool) {
                 if !all && times >= repetition.min {
                     return (found, false);
                 }
+                whole &= all;
                 last = next;
                 times += 1;
             }
@@ -80,7 +82,7 @@ fn texts(hir: &Hir, most: usize) -> (Vec<String>, bool) {
             found.dedup();
             let fits = found.len() <= most;
             found.truncate(most);
-            (found, complete && fits)
+            (found, complete && whole && fits)
         }
         HirKind::Capture(capture) => texts(&capture.sub, most),
         HirKind::Concat(parts) => {
