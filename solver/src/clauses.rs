@@ -103,13 +103,13 @@ mod tests {
         clauses.add(&vars[..2]);
         clauses.add(&vars[2..4]);
         let counts = clauses.counter(&vars, 4);
-        assert!(!clauses.solve(&[-counts[0]]));
-        assert!(!clauses.solve(&[-counts[1], vars[4]]));
-        assert!(clauses.solve(&[-counts[1]]));
+        // One of each pair: at most one is too few, two are enough.
+        assert!(!clauses.solve(&[-counts[1]]));
+        assert!(!clauses.solve(&[-counts[2], vars[4]]));
+        assert!(clauses.solve(&[-counts[2]]));
         assert_eq!(vars.iter().filter(|&&var| clauses.value(var)).count(), 2);
-        let all: Vec<i32> = vars.iter().map(|&var| var).collect();
         let and = clauses.var();
-        clauses.all(and, &all);
+        clauses.all(and, &vars);
         assert!(clauses.solve(&[and]));
         assert!(!clauses.solve(&[-and, vars[0], vars[1], vars[2], vars[3], vars[4]]));
     }

@@ -247,7 +247,7 @@ impl<'a> Builder<'_, '_, 'a> {
             all.filter(|assignment| *assignment.name == requirement.name)
         };
         let span = own()
-            .last()
+            .next_back()
             .map_or(template.span, |assignment| assignment.span);
         let atom = self
             .facts

@@ -125,10 +125,6 @@ fn model_places(
 }
 
 /// Changes as the client takes them.
-#[expect(
-    clippy::mutable_key_type,
-    reason = "the protocol's types have URIs as keys, whose cache is no part of their identity"
-)]
 pub(super) fn workspace_edit(world: &World, edits: Edits) -> WorkspaceEdit {
     let mut all: Vec<(Uri, Option<i32>, Vec<TextEdit>)> = Vec::new();
     for (path, own) in edits {

@@ -186,7 +186,7 @@ fn difference(fix: &Fix, batch: &Batch, out: &mut String) {
             .collect();
         edits.sort_by_key(|edit| edit.span.start);
         let text = batch.sources.text(file);
-        let _ = write!(out, "<pre>--- {}\n", escape(batch.sources.name(file)));
+        let _ = writeln!(out, "<pre>--- {}", escape(batch.sources.name(file)));
         for edit in edits {
             let (start, end) = (
                 edit.span.start as usize,

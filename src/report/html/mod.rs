@@ -65,8 +65,8 @@ impl<'a> Drawn<'a> {
     /// The items that something at a place is about: the innermost location around it.
     fn at(&self, file: &str, offset: u32) -> Option<usize> {
         let places = self.places.get(file)?.iter();
-        let around = places.filter(|(start, end, _)| *start <= offset && offset < *end);
-        around.last().map(|(.., item)| *item)
+        let mut around = places.filter(|(start, end, _)| *start <= offset && offset < *end);
+        around.next_back().map(|(.., item)| *item)
     }
 }
 
@@ -154,11 +154,11 @@ fn graphs(drawn: &[Drawn<'_>], broken: &[FxHashSet<usize>], all: usize, out: &mu
     for (index, (one, broken)) in drawn.iter().zip(broken).enumerate() {
         let (w, h) = (one.picture.size.0.max(680.0), one.picture.size.1 + 70.0);
         let name = one.report.files.first().map_or("", String::as_str);
-        let _ = write!(
+        let _ = writeln!(
             out,
             "<div class=\"graph\" data-graph=\"{index}\"><div class=\"picture\" tabindex=\"0\" role=\"group\" aria-label=\"Location graph of \
              {name}; arrow keys move, plus and minus zoom, zero shows all\"><svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" \
-             aria-label=\"Location graph of {name}\" viewBox=\"0 0 {w:.0} {h:.0}\" font-family=\"monospace\" font-size=\"11\">\n",
+             aria-label=\"Location graph of {name}\" viewBox=\"0 0 {w:.0} {h:.0}\" font-family=\"monospace\" font-size=\"11\">",
             name = escape(name),
         );
         body(

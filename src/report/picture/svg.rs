@@ -193,10 +193,10 @@ pub(in crate::report) fn legend(picture: &Picture, top: f64, out: &mut String) {
         );
         x += 130.0;
     }
-    let _ = write!(
+    let _ = writeln!(
         out,
         "<text x=\"16\" y=\"{:.0}\" fill=\"#446\">an arrow leads from what requires to what provides; dashed box: exists \
-         already; dotted box: absent{}</text></g>\n",
+         already; dotted box: absent{}</text></g>",
         y + 24.0,
         if picture.folded {
             "; folded by group"

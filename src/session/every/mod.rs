@@ -135,7 +135,8 @@ impl Snapshot {
         for (candidate, decides) in candidates.list.iter().zip(&depends) {
             let place = key(&candidate.finding, &loading.sources);
             let known = base.get(&place).is_some() || violable.contains(&place);
-            if !known && !(decides.proved && covered) {
+            let decided = known || (decides.proved && covered);
+            if !decided {
                 let mut open = undecided(candidate, decides, &tried);
                 let files = report.sources.merge(vec![loading.sources.clone()]);
                 open.move_to(files.first().map_or(&[], Vec::as_slice));

@@ -112,13 +112,13 @@ fn secret(here: &mut Here<'_, '_, '_>) {
 pub(super) fn definition(name: &str, here: &mut Here<'_, '_, '_>) {
     match name {
         "CustomResourceDefinition" => custom(here),
-        "CustomResourceDefinitionVersion" => {
-            if here.node.at(&["schema", "openAPIV3Schema"]).is_none() {
-                let message = "a version of a custom resource needs a schema".to_owned();
-                let at = here.at;
-                let diagnostic = Diagnostic::error("k8s-missing-field", message).at(at);
-                here.push(diagnostic.help("add `schema.openAPIV3Schema`"));
-            }
+        "CustomResourceDefinitionVersion"
+            if here.node.at(&["schema", "openAPIV3Schema"]).is_none() =>
+        {
+            let message = "a version of a custom resource needs a schema".to_owned();
+            let at = here.at;
+            let diagnostic = Diagnostic::error("k8s-missing-field", message).at(at);
+            here.push(diagnostic.help("add `schema.openAPIV3Schema`"));
         }
         "CustomResourceDefinitionSpec" => {
             here.syntax(

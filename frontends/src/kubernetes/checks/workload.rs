@@ -198,12 +198,11 @@ pub(super) fn count_or_percent(here: &mut Here<'_, '_, '_>, key: &str) {
         return;
     };
     match node.text_at() {
-        Some(text) => {
-            if percent(&text.text).is_none_or(|share| share > 100) {
-                let message = format!("`{}` is not a percentage", text.text);
-                here.value(message, text.span, "write it as in `1` or `25%`");
-            }
+        Some(text) if percent(&text.text).is_none_or(|share| share > 100) => {
+            let message = format!("`{}` is not a percentage", text.text);
+            here.value(message, text.span, "write it as in `1` or `25%`");
         }
+        Some(_) => {}
         None if Node::int(node).is_some() => here.not_negative(&[key]),
         None => {}
     }

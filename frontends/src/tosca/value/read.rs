@@ -443,7 +443,7 @@ fn is_base64(text: &str) -> bool {
     let text: String = text.chars().filter(|c| !c.is_whitespace()).collect();
     let body = text.trim_end_matches('=');
     let legal = |b: u8| b.is_ascii_alphanumeric() || b == b'+' || b == b'/';
-    text.len() % 4 == 0 && text.len() - body.len() <= 2 && body.bytes().all(legal)
+    text.len().is_multiple_of(4) && text.len() - body.len() <= 2 && body.bytes().all(legal)
 }
 
 /// Reads a time, in seconds since 1970; an offset from UTC may be needed.
