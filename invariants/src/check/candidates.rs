@@ -108,6 +108,16 @@ impl Checker {
         let mut open: Vec<Binding> = Vec::new();
         // Bindings that hold for every input are found by the plain check.
         let run = evaluator.run(query, Search::Complete, &mut |this, tri| {
+            // That an input may be equal to a member of a set makes no second member of it.
+            for &(var, range) in &terms.query(query).decls {
+                let input = this.bound(var).filter(|&atom| database.is_symbol(atom));
+                if let Some(atom) = input {
+                    let set = this.expr(range)?;
+                    if !set.open && !set.rows().any(|(row, _)| row == [atom]) {
+                        return Ok(ControlFlow::Continue(()));
+                    }
+                }
+            }
             if tri == Tri::Unknown {
                 let decls = terms.query(query).decls.iter();
                 let values = decls.filter_map(|&(var, _)| Some((var, this.bound(var)?)));

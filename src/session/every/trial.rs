@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use locus_core::{Diagnostic, Sources};
 use locus_frontends::language::Chosen;
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::check::{Given, Report};
 use super::super::discover::Project;
@@ -62,6 +62,8 @@ pub(super) struct Trials<'a> {
     given: Given,
     tried: &'a [Tried],
     cancel: &'a Cancel,
+    /// The files of the plain check.
+    files: FxHashSet<String>,
     known: Mutex<FxHashMap<Vec<usize>, Arc<Said>>>,
 }
 
@@ -74,6 +76,8 @@ impl<'a> Trials<'a> {
         base: Arc<Said>,
         cancel: &'a Cancel,
     ) -> Self {
+        let names = base.sources.files().map(|file| base.sources.name(file));
+        let files = names.map(str::to_owned).collect();
         let known = FxHashMap::from_iter([(vec![0; tried.len()], base)]);
         Trials {
             snapshot,
@@ -85,6 +89,7 @@ impl<'a> Trials<'a> {
             },
             tried,
             cancel,
+            files,
             known: Mutex::new(known),
         }
     }
@@ -117,6 +122,16 @@ impl<'a> Trials<'a> {
         let Report {
             findings, sources, ..
         } = report;
+        // What is found in a chosen value itself, as if it were a file, is one finding wherever it is.
+        let is_own = |finding: &Diagnostic| {
+            let name = finding.primary().map(|span| sources.name(span.file));
+            name.is_none_or(|name| self.files.contains(name))
+        };
+        let (mut findings, elsewhere): (Vec<_>, Vec<_>) = findings.into_iter().partition(is_own);
+        findings.extend(elsewhere.into_iter().map(|mut finding| {
+            finding.labels.clear();
+            finding
+        }));
         let said = Arc::new(Said::of(findings, sources));
         known().insert(row.to_vec(), said.clone());
         Ok(said)
