@@ -50,14 +50,10 @@ fn judge(
     (done, terms)
 }
 
-fn request(machine: &Machine, node: &Node, pod: &Pod) -> EvidenceRequest {
+/// Asked and judged by one policy: under another, the log would be read anew from its start.
+fn request(machine: &Machine, node: &Node, pod: &Pod, policy: &WorkerPolicy) -> EvidenceRequest {
     let nonce = Nonce::from_bytes([1; 32]);
-    node.request(
-        machine.worker.id,
-        nonce,
-        Some(pod),
-        &WorkerPolicy::default(),
-    )
+    node.request(machine.worker.id, nonce, Some(pod), policy)
 }
 
 fn first(report: &mut Report, column: HashAlg) {
@@ -65,11 +61,11 @@ fn first(report: &mut Report, column: HashAlg) {
     let mut machine = Machine::new(1, column);
     let pod = machine.pod(0, ENTRIES);
     let node = Node::default();
-    let request = request(&machine, &node, &pod);
-    let bytes = machine.evidence(&request);
-    let floor = hashes_and_signature(&machine, &bytes, column);
     // A gate makes list and policy once.
     let policy = WorkerPolicy::default();
+    let request = request(&machine, &node, &pod, &policy);
+    let bytes = machine.evidence(&request);
+    let floor = hashes_and_signature(&machine, &bytes, column);
     let (floor, whole) = best_of_two(RUNS, floor, || {
         let judged = judge(&machine, &pod, &node, (&request, &bytes), (&list, &policy));
         black_box(judged);
@@ -123,7 +119,7 @@ fn again(report: &mut Report) {
         let mut machine = Machine::new(2, HashAlg::Sha1);
         let pod = machine.pod(0, known);
         let mut node = Node::default();
-        let before = request(&machine, &node, &pod);
+        let before = request(&machine, &node, &pod, &policy);
         let bytes = machine.evidence(&before);
         let (done, terms) = judge(&machine, &pod, &node, (&before, &bytes), (&list, &policy));
         done.apply(&mut node, [terms]);
@@ -131,7 +127,7 @@ fn again(report: &mut Report) {
             let name = format!("/usr/bin/{number}");
             machine.measure("/system.slice/ssh.service", content(&name), &name);
         }
-        let request = request(&machine, &node, &pod);
+        let request = request(&machine, &node, &pod, &policy);
         let bytes = machine.evidence(&request);
         let second = best(RUNS * 10, || {
             let judged = judge(&machine, &pod, &node, (&request, &bytes), (&list, &policy));
