@@ -374,3 +374,99 @@ fn entries_are_attributed_as_the_groups_say() {
         }
     }
 }
+
+/// A copy of a recording, to be spoilt.
+fn copy(name: &str) -> tempfile::TempDir {
+    let copy = tempfile::tempdir().unwrap();
+    for file in std::fs::read_dir(data().join(name)).unwrap() {
+        let file = file.unwrap();
+        std::fs::copy(file.path(), copy.path().join(file.file_name())).unwrap();
+    }
+    copy
+}
+
+/// What is missing of a recording, or is something else, is said; nothing is passed over in silence or waited for.
+#[test]
+fn folders_that_somebody_spoilt() {
+    let whole = || copy("6.12-exec-ng");
+    let of = |folder: &tempfile::TempDir| Recording::of_folder(folder.path());
+    let found = |folder: &tempfile::TempDir| facts(&of(folder).unwrap()).unwrap();
+    assert!(found(&whole()).explained());
+    for (missing, says) in [
+        ("ak.pub", "`ak.pub` is missing"),
+        ("quote.sig", "`quote.sig` is missing"),
+        ("quote.attest", "`quote.attest` is missing"),
+        ("pcrs.json", "registers whose values were not recorded"),
+    ] {
+        let folder = whole();
+        std::fs::remove_file(folder.path().join(missing)).unwrap();
+        let facts = found(&folder);
+        let refused = facts.quotes["quote"].refused.clone().unwrap();
+        assert!(refused.contains(says), "{missing}: {refused}");
+        assert!(!facts.explained(), "{missing}");
+    }
+    // Registers that were extended, and a log without entries.
+    let folder = whole();
+    for entry in std::fs::read_dir(folder.path()).unwrap() {
+        let path = entry.unwrap().path();
+        if path.display().to_string().contains("runtime_measurements") {
+            std::fs::write(path, b"").unwrap();
+        }
+    }
+    let facts = found(&folder);
+    assert_eq!(facts.pcr_read_covers["sha256:10"].entries, None);
+    assert!(!facts.explained());
+    // The file of a bank alone is a log, too.
+    let folder = whole();
+    for form in ["binary", "ascii"] {
+        let path = folder.path().join(format!("{form}_runtime_measurements"));
+        std::fs::remove_file(path).unwrap();
+    }
+    assert!(found(&folder).explained());
+    // What would never end, and what compares nothing.
+    for (file, place) in [
+        ("binary_runtime_measurements", "/dev/zero"),
+        ("pcrs.json", "/dev/zero"),
+        ("nonce", "/dev/null"),
+        ("quote.sig", "/proc/self"),
+    ] {
+        let folder = whole();
+        let path = folder.path().join(file);
+        std::fs::remove_file(&path).unwrap();
+        std::os::unix::fs::symlink(place, &path).unwrap();
+        let error = of(&folder).unwrap_err().to_string();
+        assert!(error.contains("is not a file"), "{error}");
+    }
+    let folder = whole();
+    let pipe = folder.path().join("ascii_runtime_measurements");
+    std::fs::remove_file(folder.path().join("binary_runtime_measurements")).unwrap();
+    std::fs::remove_file(&pipe).unwrap();
+    nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRWXU).unwrap();
+    assert!(
+        of(&folder)
+            .unwrap_err()
+            .to_string()
+            .contains("is not a file")
+    );
+    let folder = whole();
+    std::fs::write(folder.path().join("nonce"), "\n").unwrap();
+    assert!(of(&folder).unwrap_err().to_string().contains("a nonce"));
+    // A name that a terminal would obey.
+    let folder = whole();
+    let log = folder.path().join("binary_runtime_measurements");
+    let mut bytes = std::fs::read(&log).unwrap();
+    let at = bytes.windows(6).position(|name| name == b"ima-ng").unwrap();
+    bytes[at..at + 4].copy_from_slice(b"\x1b[2J");
+    std::fs::write(&log, bytes).unwrap();
+    let error = facts_error(&of(&folder).unwrap());
+    assert!(
+        error.contains("`\\u{1b}[2J") && !error.contains('\x1b'),
+        "{error}"
+    );
+}
+
+fn facts_error(recording: &Recording) -> String {
+    locus_attestation::replay::facts(recording)
+        .unwrap_err()
+        .to_string()
+}

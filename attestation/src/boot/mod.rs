@@ -8,6 +8,7 @@ mod content;
 mod kind;
 mod learn;
 mod log;
+mod pattern;
 mod policy;
 mod replay;
 
@@ -15,6 +16,7 @@ pub use content::{Content, Variable};
 pub use kind::EventKind;
 pub use learn::learn;
 pub use log::{Event, EventLog, EventLogError};
+pub use pattern::TextPattern;
 pub use policy::{BootPolicy, BootPolicyError, EventRule, Unaccepted};
 pub use replay::{Explained, Unexplained};
 

@@ -5,10 +5,9 @@
 
 use std::collections::BTreeSet;
 
-use globset::{Glob, GlobBuilder, GlobMatcher};
-
 use super::content::Content;
 use super::log::Event;
+use super::pattern::TextPattern;
 use super::replay::Explained;
 use crate::digest::{Digest, HashAlg};
 
@@ -42,7 +41,7 @@ pub struct BootPolicy {
 }
 
 /// Some events that are accepted. At least one of the criteria is given; of several, all count.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct EventRule {
     /// The register.
     pub pcr: u8,
@@ -52,25 +51,10 @@ pub struct EventRule {
     pub digests: BTreeSet<Digest>,
     /// The variable it must hold.
     pub variable: Option<String>,
-    /// A pattern for the text it must be: `*` stands for anything.
-    pub text: Option<GlobMatcher>,
+    /// A pattern for the text it must be.
+    pub text: Option<TextPattern>,
     /// Whether a boot without such an event is accepted, too.
     pub optional: bool,
-}
-
-impl PartialEq for EventRule {
-    fn eq(&self, other: &Self) -> bool {
-        let text = |rule: &EventRule| rule.text.as_ref().map(|text| text.glob().clone());
-        let rest = |rule: &EventRule| {
-            (
-                rule.pcr,
-                rule.optional,
-                rule.what.clone(),
-                rule.variable.clone(),
-            )
-        };
-        rest(self) == rest(other) && self.digests == other.digests && text(self) == text(other)
-    }
 }
 
 /// What is wrong with a rule.
@@ -97,19 +81,6 @@ impl EventRule {
             text: None,
             optional: false,
         }
-    }
-
-    /// A pattern for a text.
-    pub fn pattern(text: &str) -> Result<GlobMatcher, BootPolicyError> {
-        let glob: Result<Glob, _> = GlobBuilder::new(text)
-            .literal_separator(false)
-            .backslash_escape(true)
-            .build();
-        glob.map(|glob| glob.compile_matcher())
-            .map_err(|error| BootPolicyError::Pattern {
-                pattern: text.to_owned(),
-                reason: error.kind().to_string(),
-            })
     }
 
     /// Whether it says anything about events at all.

@@ -119,7 +119,7 @@ fn policy() -> BootPolicy {
     loader.digests.insert(BANK.hash(&[b"grub"]));
     let mut command_line = EventRule::new(8, "the command line");
     command_line.text =
-        Some(EventRule::pattern("/vmlinuz-* root=/dev/vda ima_policy=tcb").unwrap());
+        Some(TextPattern::parse("/vmlinuz-* root=/dev/vda ima_policy=tcb").unwrap());
     BootPolicy {
         secure_boot: Some(true),
         rules: vec![loader, command_line],

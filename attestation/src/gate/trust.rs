@@ -1,5 +1,6 @@
 //! What the verifier knows, as the driver of attestations sees it.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use uuid::Uuid;
@@ -31,7 +32,7 @@ impl TrustStore for Verifier {
     }
 
     async fn node(&self, worker: Uuid) -> Result<Arc<Node>, Fault> {
-        // Both at once: who forgets something in the database forgets it here afterwards.
+        // Both at once, as everything that changes either: what is kept is never older than the database.
         let store = self.store();
         let mut nodes = self.nodes();
         let mut history = store.history(worker).map_err(fault)?;
@@ -53,20 +54,21 @@ impl TrustStore for Verifier {
     }
 
     async fn commit(&self, judged: Judged) -> Result<Stale, Fault> {
-        let outcomes = self.outcomes(&judged)?;
-        let conclusion = Conclusion {
-            worker: judged.worker,
-            generation: judged.subjects.generation,
-            from: judged.subjects.from.as_ref(),
-            appraisal: &judged.appraisal,
-            outcomes: &outcomes,
-            at: judged.asked,
-        };
-        let stale = self
-            .change(|store| store.commit(&conclusion))
-            .map_err(fault)?;
-        self.advance(judged.worker, judged, &stale);
-        Ok(stale)
+        let fresh = self.fresh(&judged).map_err(fault)?;
+        let outcomes = self.outcomes(&judged, &fresh)?;
+        self.change(|store| {
+            let stale = store.commit(&Conclusion {
+                worker: judged.worker,
+                generation: judged.subjects.generation,
+                from: judged.subjects.from.as_ref(),
+                appraisal: &judged.appraisal,
+                outcomes: &outcomes,
+                at: judged.asked,
+            })?;
+            self.advance(judged, &stale);
+            Ok(stale)
+        })
+        .map_err(fault)
     }
 
     async fn refute(
@@ -108,13 +110,30 @@ impl TrustStore for Verifier {
 }
 
 impl Verifier {
-    /// The outcome for each pod that was judged, with a signed result.
-    fn outcomes(&self, judged: &Judged) -> Result<Vec<Outcome>, Fault> {
-        let mut outcomes = Vec::with_capacity(judged.verdicts.len());
+    /// The pods whose last results count for long enough: whoever asks for another pod has no new ones signed for them.
+    fn fresh(&self, judged: &Judged) -> Result<HashSet<PodUid>, StoreError> {
+        let Some(named) = judged.named.filter(|_| !judged.appraisal.rebooted) else {
+            return Ok(HashSet::new());
+        };
+        let now = judged.asked;
+        let time = (now.plus_secs(-self.parts().lifetime / 2), now);
+        let mut fresh = self
+            .store()
+            .trusted_by_evidence_of(&judged.subjects.worker, time)?;
+        fresh.remove(&named);
+        Ok(fresh)
+    }
+
+    /// The outcome for each pod that was judged, with a signed result; none for those that are fine and have a fresh one.
+    fn outcomes(&self, judged: &Judged, fresh: &HashSet<PodUid>) -> Result<Vec<Outcome>, Fault> {
+        let mut outcomes = Vec::new();
         for (pod, verdict) in &judged.verdicts {
             let Some(generation) = judged.subjects.pods.get(&pod.uid) else {
                 continue;
             };
+            if verdict.is_ok() && fresh.contains(&pod.uid) {
+                continue;
+            }
             let waiting = !judged.appraisal.strangers.is_empty();
             let pending = match verdict {
                 Ok(_) => waiting,
@@ -158,7 +177,8 @@ impl Verifier {
     }
 
     /// Keeps what was committed in memory, so that the next attestation costs only what is new.
-    fn advance(&self, worker: Uuid, judged: Judged, stale: &[PodUid]) {
+    fn advance(&self, judged: Judged, stale: &[PodUid]) {
+        let worker = judged.worker;
         let verified = judged.appraisal.verified;
         self.parts()
             .metrics

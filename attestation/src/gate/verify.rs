@@ -89,7 +89,7 @@ impl Verifier {
         self.store.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Changes its durable state; whoever waits for changes hears of it.
+    /// Changes its durable state, and with it what is kept in memory of that; whoever waits for changes hears of it.
     pub(super) fn change<T>(
         &self,
         change: impl FnOnce(&mut VerifierStore) -> Result<T, StoreError>,
@@ -100,7 +100,7 @@ impl Verifier {
         Ok(changed)
     }
 
-    /// What is known of workers in memory.
+    /// What is known of workers in memory; looked at and changed together with the durable state, which is locked first.
     pub(super) fn nodes(&self) -> MutexGuard<'_, Nodes> {
         self.nodes.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -118,43 +118,49 @@ impl Verifier {
     /// Takes in a worker that was just registered: what was known of it before is void.
     pub fn admit(&self, new: &Admission) -> Result<(), Problem> {
         let now = self.parts.clock.now();
-        self.change(|store| store.admit(new, now))?;
-        self.nodes().remove(new.id);
+        self.change(|store| {
+            store.admit(new, now)?;
+            self.nodes().remove(new.id);
+            Ok(())
+        })?;
         Ok(())
     }
 
     /// Forgets a worker.
     pub fn remove(&self, name: &str) -> Result<(), Problem> {
-        let id = self.change(|store| {
+        self.change(|store| {
             let status = store.worker(name)?;
             store.remove_worker(name)?;
-            Ok(status.id)
+            self.nodes().remove(status.id);
+            Ok(())
         })?;
-        self.nodes().remove(id);
         Ok(())
     }
 
     /// Declares a pod.
     pub fn declare(&self, pod: &Pod) -> Result<PodStatus, Problem> {
         let now = self.parts.clock.now();
-        let anew = self.change(|store| store.declare_pod(pod, now))?;
-        if anew && let Ok(worker) = self.store().worker(&pod.worker) {
-            self.nodes().remove(worker.id);
-        }
+        self.change(|store| {
+            let anew = store.declare_pod(pod, now)?;
+            if anew && let Ok(worker) = store.worker(&pod.worker) {
+                self.nodes().remove(worker.id);
+            }
+            Ok(())
+        })?;
         self.pod(pod.uid)
     }
 
     /// Forgets a pod that is gone, and what it was measured to run.
     pub fn remove_pod(&self, uid: PodUid) -> Result<(), Problem> {
         let now = self.parts.clock.now();
-        let id = self.change(|store| {
+        self.change(|store| {
             let worker = store.pod(uid)?.pod.worker;
             store.remove_pod(uid, now)?;
-            Ok(store.worker(&worker).ok().map(|status| status.id))
+            if let Ok(worker) = store.worker(&worker) {
+                self.nodes().remove(worker.id);
+            }
+            Ok(())
         })?;
-        if let Some(id) = id {
-            self.nodes().remove(id);
-        }
         Ok(())
     }
 

@@ -3,6 +3,7 @@
 use super::entry::{Entry, well_formed};
 use super::template::{Field, LEGACY, Layout, MAX_FIELDS, Templates};
 use crate::digest::HashAlg;
+use crate::logs::shown;
 
 /// The longest template name the kernel writes.
 const MAX_NAME: usize = 255;
@@ -33,7 +34,7 @@ pub enum LogErrorKind {
     #[error("a length of {0} bytes is more than an entry may have")]
     Length(usize),
     /// The template is not in the table.
-    #[error("the template `{0}` is not one that this worker may use")]
+    #[error("the template `{}` is not one that this worker may use", shown(.0))]
     Template(String),
     /// A field does not have the form of its kind.
     #[error("the field `{0}` is malformed")]
@@ -53,7 +54,7 @@ pub enum LogErrorKind {
         expected: usize,
     },
     /// The PCR column is no number of a PCR.
-    #[error("`{0}` is not a PCR")]
+    #[error("`{}` is not a PCR", shown(.0))]
     Pcr(String),
     /// The template hash column has the wrong size or characters.
     #[error("the template hash is not {0} hexadecimal digits")]

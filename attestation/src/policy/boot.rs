@@ -2,7 +2,7 @@
 
 use super::read::digest;
 use super::table::{Findings, Value};
-use crate::boot::{BootPolicy, EventRule};
+use crate::boot::{BootPolicy, EventRule, TextPattern};
 
 /// Reads the table.
 pub(super) fn boot(value: Value<'_>, findings: &mut Findings) -> Option<BootPolicy> {
@@ -38,6 +38,10 @@ fn event(findings: &mut Findings, value: Value<'_>) -> Option<EventRule> {
     };
     let mut rule = EventRule::new(pcr.unwrap_or_default(), "");
     if let Some(value) = table.take("digests") {
+        if value.get_ref().as_array().is_some_and(|all| all.is_empty()) {
+            // Beside a `variable` or a `text` any digest would do, which is not what it says.
+            findings.at(value, "an empty list of digests accepts nothing");
+        }
         let digests = findings.list(value, digest).unwrap_or_default();
         rule.digests = digests.into_iter().collect();
     }
@@ -47,7 +51,7 @@ fn event(findings: &mut Findings, value: Value<'_>) -> Option<EventRule> {
     if let Some(value) = table.take("text")
         && let Some(text) = findings.text(value)
     {
-        match EventRule::pattern(text) {
+        match TextPattern::parse(text) {
             Ok(pattern) => rule.text = Some(pattern),
             Err(error) => findings.at(value, error.to_string()),
         }
@@ -73,7 +77,7 @@ fn event(findings: &mut Findings, value: Value<'_>) -> Option<EventRule> {
 fn described(rule: &EventRule) -> String {
     match (&rule.variable, &rule.text) {
         (Some(variable), _) => format!("variable `{variable}`"),
-        (None, Some(text)) => format!("`{}`", text.glob()),
+        (None, Some(text)) => format!("`{text}`"),
         (None, None) => "an event with one of the accepted digests".to_owned(),
     }
 }

@@ -217,6 +217,10 @@ pcr = 4
 digests = ["md5:00"]
 text = "[a"
 variabel = "db"
+[[defaults.boot.event]]
+pcr = 7
+variable = "db"
+digests = []
 "#;
     let errors = parse("policy.toml", text).unwrap_err();
     let messages: Vec<String> = errors
@@ -230,6 +234,7 @@ variabel = "db"
         "at least one of",
         "is not a digest",
         "is not a pattern",
+        "an empty list of digests",
         "unknown key `variabel`",
     ] {
         assert!(

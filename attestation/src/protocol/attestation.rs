@@ -306,6 +306,8 @@ pub struct Judged {
     pub software_tpm: bool,
     /// The nonce that the evidence answered.
     pub nonce: Nonce,
+    /// The pod that was asked for, if it was one: only it needs a new result.
+    pub named: Option<PodUid>,
     /// The worker's part.
     pub appraisal: Appraisal,
     /// The part of each pod whose generation is the one that the evidence was asked for.

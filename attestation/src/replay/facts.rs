@@ -7,7 +7,9 @@ use serde::Serialize;
 use super::folder::Recording;
 use super::quoted::{ClockFacts, QuoteFacts};
 use crate::digest::{Digest, HashAlg};
-use crate::ima::{BOOT_AGGREGATE, Entry, Extend, FileDigest, LogError, Reader, template_hash};
+use crate::ima::{
+    BOOT_AGGREGATE, DEFAULT_PCR, Entry, Extend, FileDigest, LogError, Reader, template_hash,
+};
 use crate::tpm::PcrValues;
 
 /// What a recording comes to.
@@ -68,11 +70,15 @@ pub fn facts(recording: &Recording) -> Result<Facts, LogError> {
         let name = String::from_utf8_lossy(entry.template_name()).into_owned();
         *templates.entry(name).or_insert(0) += 1;
     }
-    let quotes: BTreeMap<String, QuoteFacts> = recording
+    let verified = recording
         .quotes
         .iter()
-        .map(|(name, quote)| (name.clone(), quote.facts(&entries, &recording.pcrs)))
-        .collect();
+        .map(|(name, quote)| (name.clone(), quote.facts(&entries, &recording.pcrs)));
+    let incomplete = recording
+        .incomplete
+        .iter()
+        .map(|(name, missing)| (name.clone(), QuoteFacts::without(missing)));
+    let quotes: BTreeMap<String, QuoteFacts> = verified.chain(incomplete).collect();
     let quote = quotes.get("quote");
     Ok(Facts {
         entries: entries.len(),
@@ -95,7 +101,9 @@ fn registers(entries: &[Entry<'_>], pcrs: &PcrValues) -> BTreeMap<String, Covere
     let mut found = BTreeMap::new();
     for bank in HashAlg::ALL {
         for (pcr, value) in pcrs.bank(bank) {
-            if !entries.iter().any(|entry| entry.pcr() == u32::from(pcr)) {
+            // The kernel's own register is explained by nothing if the log has no entry of it.
+            let measured = u32::from(pcr) == DEFAULT_PCR && !value.is_zero();
+            if !measured && !entries.iter().any(|entry| entry.pcr() == u32::from(pcr)) {
                 continue;
             }
             let reached = |extend| reached(entries, pcr, value, extend);

@@ -1,6 +1,7 @@
 //! The files of one boot: logs, registers, quotes.
 
 use std::collections::BTreeMap;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use super::quoted::RecordedQuote;
@@ -51,7 +52,16 @@ pub enum RecordingError {
     /// The nonce is malformed.
     #[error("`{0}` does not hold a nonce in hexadecimal digits")]
     Nonce(PathBuf),
+    /// Something else than a file: reading it might never end.
+    #[error("`{0}` is not a file")]
+    NotAFile(PathBuf),
+    /// Longer than any file of a recording.
+    #[error("`{0}` is longer than {LONGEST} bytes")]
+    TooLong(PathBuf),
 }
+
+/// No file of a recording is longer.
+const LONGEST: u64 = 1 << 30;
 
 /// What was recorded of one boot.
 #[derive(Clone, Debug)]
@@ -70,6 +80,8 @@ pub struct Recording {
     pub pcrs: PcrValues,
     /// The quotes, by name.
     pub quotes: BTreeMap<String, RecordedQuote>,
+    /// The quotes that cannot be verified, by name, each with the file that is missing.
+    pub incomplete: BTreeMap<String, String>,
 }
 
 const BINARY: &str = "binary_runtime_measurements";
@@ -117,48 +129,72 @@ impl Recording {
             formats,
             pcrs: PcrValues::default(),
             quotes: BTreeMap::new(),
+            incomplete: BTreeMap::new(),
         })
     }
 
     /// From a folder with files named as the kernel names them; what is not there is left out.
     pub fn of_folder(folder: &Path) -> Result<Self, RecordingError> {
         let (binary, ascii) = (folder.join(BINARY), folder.join(ASCII));
-        let mut recording = if binary.exists() {
+        let mut recording = if is_there(&binary)? {
             Recording::of_log(&binary, HashAlg::Sha1)?
-        } else if ascii.exists() {
+        } else if is_there(&ascii)? {
             Recording::of_log(&ascii, HashAlg::Sha1)?
         } else {
-            return Err(RecordingError::NoLog(folder.to_owned()));
+            Recording::of_a_bank(folder)?
         };
         for alg in HashAlg::ALL {
             let path = folder.join(format!("{BINARY}_{alg}"));
-            if path.exists() {
+            if is_there(&path)? {
                 recording.bank_logs.push((alg, read(&path)?));
             }
         }
         let pcrs = folder.join("pcrs.json");
-        if pcrs.exists() {
+        if is_there(&pcrs)? {
             recording.read_pcrs(&pcrs)?;
         }
-        let key = folder.join("ak.pub");
-        if key.exists() {
-            let nonce = folder.join("nonce");
-            let nonce = if nonce.exists() {
-                read_nonce(&nonce)?
-            } else {
-                Vec::new()
-            };
-            for name in ["quote", "quote-2banks"] {
-                let (attest, signature) = (
-                    folder.join(format!("{name}.attest")),
-                    folder.join(format!("{name}.sig")),
-                );
-                if attest.exists() && signature.exists() {
-                    recording.read_quote(name, &attest, &signature, &key, nonce.clone())?;
-                }
-            }
+        for name in ["quote", "quote-2banks"] {
+            recording.read_quote_in(folder, name)?;
         }
         Ok(recording)
+    }
+
+    /// From the file of any bank: all have the same entries.
+    fn of_a_bank(folder: &Path) -> Result<Self, RecordingError> {
+        for alg in HashAlg::ALL {
+            let path = folder.join(format!("{BINARY}_{alg}"));
+            if is_there(&path)? {
+                return Recording::of_log(&path, alg);
+            }
+        }
+        Err(RecordingError::NoLog(folder.to_owned()))
+    }
+
+    /// Reads a quote that a folder has; one that cannot be verified is not passed over.
+    fn read_quote_in(&mut self, folder: &Path, name: &str) -> Result<(), RecordingError> {
+        let needed = [
+            format!("{name}.attest"),
+            format!("{name}.sig"),
+            "ak.pub".to_owned(),
+        ];
+        let [attest, signature, key] = needed.each_ref().map(|file| folder.join(file));
+        let (quoted, signed) = (is_there(&attest)?, is_there(&signature)?);
+        if !quoted && !signed {
+            return Ok(());
+        }
+        let there = [quoted, signed, is_there(&key)?];
+        let missing = needed.iter().zip(there).find(|(_, there)| !there);
+        if let Some((file, _)) = missing {
+            self.incomplete.insert(name.to_owned(), file.clone());
+            return Ok(());
+        }
+        let nonce = folder.join("nonce");
+        let nonce = if is_there(&nonce)? {
+            read_nonce(&nonce)?
+        } else {
+            Vec::new()
+        };
+        self.read_quote(name, &attest, &signature, &key, nonce)
     }
 
     /// Reads the values of registers: banks, numbers and digits as JSON.
@@ -215,14 +251,37 @@ impl Recording {
     }
 }
 
-fn read(path: &Path) -> Result<Vec<u8>, RecordingError> {
-    std::fs::read(path).map_err(|error| RecordingError::Read {
+/// Whether a file is there; a pipe or a device in its place is refused.
+fn is_there(path: &Path) -> Result<bool, RecordingError> {
+    match std::fs::metadata(path) {
+        Ok(found) if found.is_file() => Ok(true),
+        Ok(_) => Err(RecordingError::NotAFile(path.to_owned())),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(unreadable(path, error)),
+    }
+}
+
+fn unreadable(path: &Path, error: std::io::Error) -> RecordingError {
+    RecordingError::Read {
         path: path.to_owned(),
         error,
-    })
+    }
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, RecordingError> {
+    let file = std::fs::File::open(path).map_err(|error| unreadable(path, error))?;
+    let mut bytes = Vec::new();
+    let longest = file.take(LONGEST + 1).read_to_end(&mut bytes);
+    let length = longest.map_err(|error| unreadable(path, error))?;
+    if u64::try_from(length).is_ok_and(|length| length <= LONGEST) {
+        return Ok(bytes);
+    }
+    Err(RecordingError::TooLong(path.to_owned()))
 }
 
 fn read_nonce(path: &Path) -> Result<Vec<u8>, RecordingError> {
     let text = read(path)?;
-    decode_hex(text.trim_ascii()).ok_or_else(|| RecordingError::Nonce(path.to_owned()))
+    decode_hex(text.trim_ascii())
+        .filter(|nonce| !nonce.is_empty())
+        .ok_or_else(|| RecordingError::Nonce(path.to_owned()))
 }

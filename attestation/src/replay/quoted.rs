@@ -86,13 +86,30 @@ impl RecordedQuote {
             let why = "it covers no register: the TPM does not have the bank that was asked for";
             return refused(facts, why.to_owned());
         }
-        facts.covers = covered(&attest, signature.hash, entries, pcrs);
-        if facts.covers.is_none() {
-            let why = "no part of the log leads to the quoted value: entries are missing, as after kexec \
-                       without a carried log; the machine needs a reboot";
-            return refused(facts, why.to_owned());
+        match covered(&attest, signature.hash, entries, pcrs) {
+            Ok(covers) => QuoteFacts {
+                covers: Some(covers),
+                ..facts
+            },
+            Err(why) => refused(facts, why.to_owned()),
         }
-        facts
+    }
+}
+
+impl QuoteFacts {
+    /// Of a quote that cannot be verified, as a file is missing.
+    pub(super) fn without(missing: &str) -> Self {
+        let facts = QuoteFacts {
+            genuine: false,
+            selection: String::new(),
+            covers: None,
+            clock: None,
+            refused: None,
+        };
+        refused(
+            facts,
+            format!("it cannot be verified: `{missing}` is missing"),
+        )
     }
 }
 
@@ -103,13 +120,13 @@ fn refused(facts: QuoteFacts, why: String) -> QuoteFacts {
     }
 }
 
-/// After how many entries the registers have the quoted digest; the last such place.
+/// After how many entries the registers have the quoted digest; the last such place. Otherwise, why there is none.
 fn covered(
     attest: &QuoteAttest,
     alg: HashAlg,
     entries: &[Entry<'_>],
     pcrs: &PcrValues,
-) -> Option<u64> {
+) -> Result<u64, &'static str> {
     let mut values = pcrs.clone();
     let mut running: BTreeMap<(HashAlg, u8), Digest> = BTreeMap::new();
     for (bank, pcr) in attest.selection.registers() {
@@ -117,6 +134,12 @@ fn covered(
             running.insert((bank, pcr), Digest::zero(bank));
             values.set(pcr, Digest::zero(bank));
         }
+    }
+    if running.is_empty() {
+        return Err("it covers no register that the log has entries of");
+    }
+    if values.digest(&attest.selection, alg).is_none() {
+        return Err("it covers registers whose values were not recorded");
     }
     let mut found = None;
     for (number, entry) in (1..).zip(entries) {
@@ -140,7 +163,10 @@ fn covered(
             found = Some(number);
         }
     }
-    found
+    found.ok_or(
+        "no part of the log leads to the quoted value: entries are missing, as after kexec without a carried log; \
+         the machine needs a reboot",
+    )
 }
 
 /// A selection as tools write it: `sha1:10+sha256:0-10`.

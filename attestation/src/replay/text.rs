@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use super::facts::Facts;
 use super::folder::Recording;
 use crate::ima::{Attributor, Reader, RuntimeProfile, Subject};
+use crate::logs::shown;
 
 /// Writes every entry with its attribution, and what the registers and quotes cover.
 pub(super) fn write(out: &mut impl Write, recording: &Recording, facts: &Facts) -> io::Result<()> {
@@ -109,16 +110,7 @@ fn describe(subject: Subject) -> String {
     }
 }
 
-/// A path on one line: what would break it is escaped.
+/// A path on one line: whatever does something else than to show itself is escaped.
 fn printable(path: &[u8]) -> String {
-    let text = crate::reference::PathText::new(path).to_string();
-    text.chars()
-        .flat_map(|c| {
-            let escaped = c.is_control().then(|| c.escape_unicode().to_string());
-            escaped
-                .unwrap_or_else(|| c.to_string())
-                .chars()
-                .collect::<Vec<_>>()
-        })
-        .collect()
+    shown(&crate::reference::PathText::new(path).to_string())
 }

@@ -298,7 +298,7 @@ async fn a_gate_that_is_killed_goes_on_where_it_stood() {
     let asked =
         tokio::spawn(async move { operator.exchange(Method::POST, &path, &[], vec![]).await });
     quoted.notified().await;
-    world.gate.take().unwrap().kill();
+    world.gate.take().unwrap().kill().await;
     assert!(asked.await.unwrap().is_err(), "the gate died");
     world.start_gate().await;
     let after = node(&world);

@@ -110,3 +110,50 @@ async fn who_is_not_kept_in_memory_is_judged_the_same() {
     assert!(kept[12].contains("worker-untrusted"), "{kept:#?}");
     assert_eq!(life(0).await, kept);
 }
+
+/// What is kept in memory is never older than the database: a pod that is removed while another is attested is forgotten
+/// in both, and condemns nobody once its details are forgotten, too.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_removal_during_an_attestation_leaves_nothing_behind() {
+    const DAY: i64 = 86_400_000;
+    let world = World::new().await;
+    let mut worker = world.registered("worker").await;
+    let stays = world.healthy_pod(&mut worker, "stays").await;
+    let jobs: Vec<Pod> = (0..24)
+        .map(|n| world.pod("worker", &format!("job-{n}")))
+        .collect();
+    let verifier = world.gate.as_ref().unwrap().verifier.clone().unwrap();
+    for job in &jobs {
+        world.declare(job).await;
+        worker.run(job, content("redis"), "/usr/bin/redis");
+    }
+    assert_eq!(world.attest(&stays).await.0, StatusCode::OK);
+    let ended = jobs.clone();
+    let removals = tokio::task::spawn_blocking(move || {
+        for job in &ended {
+            verifier.remove_pod(job.uid).unwrap();
+            // Now and then none is kept, and an attestation reads it from the database.
+            std::thread::sleep(std::time::Duration::from_millis(3));
+        }
+    });
+    while !removals.is_finished() {
+        let (status, answer) = world.attest(&stays).await;
+        assert_eq!(status, StatusCode::OK, "{answer}");
+    }
+    removals.await.unwrap();
+    // A removal forgets the details of those that were removed more than a day ago.
+    world.later(2 * DAY);
+    let last = world.healthy_pod(&mut worker, "last").await;
+    assert_eq!(world.attest(&last).await.0, StatusCode::OK);
+    let path = format!("/v1/verifier/pods/{}", last.uid);
+    assert_eq!(
+        world.operate(Method::DELETE, &path, Value::Null).await.0,
+        StatusCode::NO_CONTENT
+    );
+    for _ in 0..2 {
+        let (status, answer) = world.operate(Method::POST, WORKER, Value::Null).await;
+        assert_eq!(status, StatusCode::OK, "{answer}");
+        assert_eq!(answer["worker"]["reason"], "attested", "{answer}");
+        world.later(LONG);
+    }
+}

@@ -11,7 +11,7 @@ use locus_attestation::evidence::{
     pod_submodule, registration_submodule,
 };
 use locus_attestation::net::Role;
-use locus_attestation::verifier::Pod;
+use locus_attestation::verifier::{Pod, Trust};
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -302,4 +302,39 @@ async fn a_refused_registration_is_signed_as_well() {
     let handler = world.client(Role::WorkerHandler, "handler");
     let (status, answer) = ask(&handler, Method::POST, path, lie).await;
     assert_eq!(status, StatusCode::BAD_REQUEST, "{answer}");
+}
+
+/// Whoever asks for one pod has all pods judged, and no more results signed than are needed.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_results_of_other_pods_are_renewed_when_they_are_due() {
+    let world = World::new().await;
+    let mut worker = world.registered("worker").await;
+    let asked = world.healthy_pod(&mut worker, "asked").await;
+    let other = world.healthy_pod(&mut worker, "other").await;
+    let attest = "/v1/verifier/workers/worker/attest";
+    let (status, answer) = world.operate(Method::POST, attest, Value::Null).await;
+    assert_eq!(status, StatusCode::OK, "{answer}");
+    let first = world.status(&other);
+    assert_eq!(first.trust, Trust::Trusted);
+    world.later(60_000);
+    let before = world.status(&asked);
+    assert_eq!(world.attest(&asked).await.0, StatusCode::OK);
+    assert_ne!(world.status(&asked).token, before.token);
+    assert_eq!(
+        world.status(&other),
+        first,
+        "its result counts for long enough"
+    );
+    // Half of the time that a result counts.
+    world.later(300_000);
+    assert_eq!(world.attest(&asked).await.0, StatusCode::OK);
+    let renewed = world.status(&other);
+    assert_eq!(renewed.trust, Trust::Trusted);
+    assert!(renewed.token != first.token && renewed.checked > first.checked);
+    // What is wrong with it is never late.
+    worker.run(&other, content("miner"), "/tmp/miner");
+    assert_eq!(world.attest(&asked).await.0, StatusCode::OK);
+    let condemned = world.status(&other);
+    assert_eq!(condemned.trust, Trust::Untrusted, "{}", condemned.reason);
+    assert_ne!(condemned.token, renewed.token);
 }

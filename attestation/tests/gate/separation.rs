@@ -138,7 +138,7 @@ async fn a_folder_has_one_gate() {
         let message = error.to_string();
         assert!(message.contains("runs already, as process"), "{message}");
     }
-    world.gate.take().unwrap().kill();
+    world.gate.take().unwrap().kill().await;
     world.start_gate().await;
     let (status, _) = world.operate(Method::GET, "/readyz", Value::Null).await;
     assert_eq!(status, StatusCode::OK);

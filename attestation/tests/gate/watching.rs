@@ -55,7 +55,7 @@ async fn every_change_of_trust_is_seen_once_and_in_order_over_a_restart() {
     let none = get(&world, "/v1/verifier/pods?worker=nobody").await;
     assert_eq!(none["items"], json!([]));
 
-    world.gate.take().unwrap().kill();
+    world.gate.take().unwrap().kill().await;
     world.start_gate().await;
     worker.run(&pod, content("miner"), "/tmp/miner");
     world.refused(&pod, "pod-untrusted").await;

@@ -1,5 +1,7 @@
 //! Pods in the verifier's database, with every container they ever had.
 
+use std::collections::HashSet;
+
 use rusqlite::types::Null;
 use rusqlite::{OptionalExtension as _, ToSql, Transaction, params};
 
@@ -97,6 +99,24 @@ impl VerifierStore {
             Some(_) => "worker = ?1 AND uid > ?2",
         };
         self.pods_where(condition, params![worker, after, most])
+    }
+
+    /// The pods of a worker that are trusted by evidence of some time.
+    pub fn trusted_by_evidence_of(
+        &self,
+        worker: &str,
+        (from, to): (Timestamp, Timestamp),
+    ) -> Result<HashSet<PodUid>, StoreError> {
+        let mut statement = self.0.prepare_cached(
+            "SELECT uid FROM pod WHERE worker = ?1 AND trust = 'trusted' AND checked BETWEEN ?2 AND ?3",
+        )?;
+        let mut rows = statement.query(params![worker, from.millis(), to.millis()])?;
+        let mut found = HashSet::new();
+        while let Some(row) = rows.next()? {
+            let uid: String = row.get(0)?;
+            found.insert(uid.parse().map_err(|_| StoreError::Content("pod"))?);
+        }
+        Ok(found)
     }
 
     fn pods_where(

@@ -1,7 +1,8 @@
 //! Software TPMs (`swtpm`) behind libtss2, and swtpm's local authority.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
 
 use locus_attestation::digest::Digest;
 use locus_attestation::tpm::esapi::EsapiTpm;
@@ -16,12 +17,55 @@ use process::{Manufacturer, SoftwareTpm};
 /// `TPM2_PCR_Reset`.
 const PCR_RESET: u32 = 0x0000_013d;
 
-/// swtpm's local authority.
-pub(crate) struct Factory(Manufacturer);
+/// TPMs that were set up once and are copied for each world: to set one up takes longer than most tests.
+///
+/// Worlds know nothing of each other, so that the first TPM of each may be the same one.
+struct Stock {
+    manufacturer: Manufacturer,
+    states: Vec<PathBuf>,
+}
+
+impl Stock {
+    fn new() -> Self {
+        // Removed with the build: a static is never dropped.
+        let folder =
+            Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("tpms-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&folder);
+        Stock {
+            manufacturer: Manufacturer::new(&folder).expect("a folder for the manufacturer"),
+            states: Vec::new(),
+        }
+    }
+
+    /// The state of a TPM of this number.
+    fn state(&mut self, number: usize) -> &Path {
+        while self.states.len() <= number {
+            let name = format!("tpm-{}", self.states.len());
+            let state = self.manufacturer.prepare(&name);
+            self.states.push(state.expect("a software TPM (swtpm)"));
+        }
+        &self.states[number]
+    }
+}
+
+static STOCK: LazyLock<Mutex<Stock>> = LazyLock::new(|| Mutex::new(Stock::new()));
+
+fn stock() -> MutexGuard<'static, Stock> {
+    STOCK.lock().unwrap()
+}
+
+/// swtpm's local authority, which made every TPM of a world.
+pub(crate) struct Factory {
+    folder: PathBuf,
+    made: AtomicUsize,
+}
 
 impl Factory {
     pub(crate) fn new(folder: &Path) -> Self {
-        Factory(Manufacturer::new(folder).expect("a folder for the manufacturer"))
+        Factory {
+            folder: folder.to_owned(),
+            made: AtomicUsize::new(0),
+        }
     }
 
     pub(crate) fn manufacturer(&self) -> &'static str {
@@ -29,12 +73,20 @@ impl Factory {
     }
 
     pub(crate) fn roots(&self) -> Vec<(&'static str, String)> {
-        let found = self.0.certificates().unwrap();
+        let found = stock().manufacturer.certificates().unwrap();
         ["root", "intermediate"].into_iter().zip(found).collect()
     }
 
     pub(crate) fn make(&self, name: &str) -> Machine {
-        let state = self.0.prepare(name).expect("a software TPM (swtpm)");
+        let number = self.made.fetch_add(1, Ordering::SeqCst);
+        let state = self.folder.join(name);
+        std::fs::create_dir_all(&state).unwrap();
+        let mut stock = stock();
+        for file in std::fs::read_dir(stock.state(number)).unwrap() {
+            let file = file.unwrap();
+            std::fs::copy(file.path(), state.join(file.file_name())).unwrap();
+        }
+        drop(stock);
         let tpm = SoftwareTpm::start(&state).expect("a software TPM (swtpm)");
         Machine {
             tpm: Arc::new(Mutex::new(Some(tpm))),
