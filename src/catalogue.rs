@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use locus_core::catalogue::Code;
 use locus_core::{Severity, suggest};
 use locus_frontends::language::Registry;
+use locus_invariants::library;
 
 /// What sessions report themselves.
 static SESSION: &[Code] = &[
@@ -241,13 +242,13 @@ pub fn find<'a>(word: &str, own: impl Iterator<Item = &'a str> + Clone) -> Resul
 
 /// Where a code is documented: a page of the book, or else what `locus explain` says.
 pub fn documentation(id: &str) -> Option<String> {
-    let is_rule = locus_invariants::rules().iter().any(|rule| rule.id == id);
-    if is_rule {
+    let mut rules = locus_invariants::rules().iter();
+    let rule = rules.find(|rule| rule.id == id);
+    if rule.is_some_and(library::is_ours) {
         return Some(format!("docs/rules/{id}.md"));
     }
-    codes()
-        .any(|code| code.id == id)
-        .then(|| format!("locus explain {id}"))
+    let is_known = rule.is_some() || codes().any(|code| code.id == id);
+    is_known.then(|| format!("locus explain {id}"))
 }
 
 /// The address of a rule's page on the site; the variable `LOCUS_SITE`, set when Locus is built, names another site.
@@ -256,7 +257,8 @@ pub fn page(id: &str) -> Option<String> {
         Some(site) => site,
         None => "",
     };
-    let is_rule = locus_invariants::rules().iter().any(|rule| rule.id == id);
+    let mut rules = locus_invariants::rules().iter();
+    let is_rule = rules.any(|rule| rule.id == id && library::is_ours(rule));
     (is_rule && !SITE.is_empty()).then(|| format!("{SITE}/rules/{id}.html"))
 }
 

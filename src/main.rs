@@ -1,7 +1,5 @@
 //! The `locus` command line: results on standard output, everything else on standard error.
 
-mod cli;
-
 use std::process::ExitCode;
 
 /// A configuration is read into many small values, and freed by another thread than made them.
@@ -9,5 +7,5 @@ use std::process::ExitCode;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    cli::main()
+    locus::cli::main()
 }

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use locus::certificate::{
+use crate::certificate::{
     Certificate, PublicKey, SigningKey, Trust, Unverified, verify as verified,
 };
-use locus::session::{Batch, FileSystem, Given, Snapshot, why};
+use crate::session::{Batch, FileSystem, Given, Snapshot, why};
 
 use super::flags::VerifyArgs;
 use super::{Exit, print};

@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::time::Instant;
 
-use locus::catalogue;
-use locus::report::Style;
-use locus::report::baseline::Baseline;
-use locus::session::{Batch, Cancel, Given, Project, Session, Snapshot, why};
+use crate::catalogue;
+use crate::report::Style;
+use crate::report::baseline::Baseline;
+use crate::session::{Batch, Cancel, Given, Project, Session, Snapshot, why};
 use locus_core::Severity;
 use locus_core::diagnostic::Verdict;
 
@@ -135,9 +135,9 @@ impl Asked {
         let projects = args.inputs.projects(snapshot.registry());
         let mut given = args.inputs.given();
         given.as_instance = args.as_instance;
-        given.ignore = rules(snapshot, args, &projects, "--skip", &args.skip)?;
+        given.ignore = rules(snapshot, args, &projects, &args.skip)?;
         if !args.only.is_empty() {
-            let only = rules(snapshot, args, &projects, "--only", &args.only)?;
+            let only = rules(snapshot, args, &projects, &args.only)?;
             let entries = catalogue::entries().into_iter();
             let others = entries.filter(|entry| entry.optional && !only.contains(&entry.id));
             given.ignore.extend(others.map(|entry| entry.id));
@@ -183,7 +183,6 @@ fn rules(
     snapshot: &Snapshot,
     args: &CheckArgs,
     projects: &[Project],
-    flag: &str,
     words: &[String],
 ) -> Result<Vec<String>, Exit> {
     let mut ids = Vec::new();
@@ -206,10 +205,8 @@ fn rules(
             Err(refused) => {
                 let help = refused.help.map(|help| format!("{help} "));
                 let help = help.unwrap_or_default();
-                eprintln!(
-                    "error: `{flag}`: {}; {help}`locus rules` lists all",
-                    refused.message
-                );
+                let message = refused.message;
+                eprintln!("error: {message}; {help}`locus rules` lists all");
                 return Err(Exit::Usage);
             }
         }

@@ -7,8 +7,8 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use locus::report::fingerprint;
-use locus::session::{Batch, Cancel, Compared, Fixed, Project, Session, why};
+use crate::report::fingerprint;
+use crate::session::{Batch, Cancel, Compared, Fixed, Project, Session, why};
 use locus_frontends::loader::normalize;
 
 use super::Exit;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use locus::session::{Cancel, Given, Project, Snapshot, why};
+use crate::session::{Cancel, Given, Project, Snapshot, why};
 
 use super::Exit;
 

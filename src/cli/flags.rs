@@ -29,7 +29,7 @@ pub(crate) enum Command {
     Graph(GraphArgs),
     /// List all rules
     Rules,
-    /// Explain a rule: what is wrong, why it matters and how to mend it
+    /// Explain a rule: what is wrong, why it matters and how to fix it
     Explain(ExplainArgs),
     /// List what rules about a language can mention
     Vocabulary(VocabularyArgs),
@@ -144,7 +144,7 @@ pub(crate) enum FailOn {
     Note,
     /// Errors, and rules that could not be decided
     Undecided,
-    /// Nothing that is found
+    /// Never
     Never,
 }
 
@@ -208,7 +208,7 @@ pub(crate) struct CheckArgs {
     #[arg(long)]
     pub(crate) watch: bool,
 
-    /// Show for each finding the lines without any one of which it is not made
+    /// Show the smallest set of lines that causes each finding
     #[arg(long)]
     pub(crate) explain: bool,
 

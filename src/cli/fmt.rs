@@ -7,7 +7,7 @@ use locus_core::{Diagnostic, Severity, Sources};
 
 use crate::cli::flags::FmtArgs;
 use crate::cli::{Exit, loader};
-use locus::report::frame;
+use crate::report::frame;
 
 /// Formats files in place, or says which would change.
 pub(crate) fn fmt(args: &FmtArgs) -> Exit {

@@ -1,7 +1,7 @@
 //! `locus graph`: the location graph of a configuration, in formats that others read.
 
-use locus::report::{frame, picture};
-use locus::session::Discovery;
+use crate::report::{frame, picture};
+use crate::session::Discovery;
 use locus_core::graph::{to_als, to_dot, to_json};
 use locus_core::{Diagnostic, Severity, Sources};
 use locus_invariants::models;

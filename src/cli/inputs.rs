@@ -3,9 +3,9 @@
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
+use crate::session::{Given, Project, Session, why};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser as _};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
-use locus::session::{Given, Project, Session, why};
 use locus_frontends::language::{Input, InputKind, InputValue, Inputs, Registry};
 
 use super::Exit;

@@ -1,6 +1,6 @@
 //! `locus lsp`: serves an editor on standard input and output.
 
-use locus::lsp::{End, serve};
+use crate::lsp::{End, serve};
 
 use super::Exit;
 

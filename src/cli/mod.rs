@@ -29,7 +29,7 @@ use clap::Parser as _;
 use flags::{Cli, Command};
 
 /// Does what the command line says.
-pub(crate) fn main() -> ExitCode {
+pub fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {

@@ -3,10 +3,10 @@
 use std::ffi::OsStr;
 use std::path::PathBuf;
 
+use crate::report::{Format, Style, WIDTH, frame};
+use crate::session::{Batch, why};
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use locus::report::{Format, Style, WIDTH, frame};
-use locus::session::{Batch, why};
 
 use super::{Exit, print};
 

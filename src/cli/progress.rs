@@ -5,8 +5,8 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use crate::session::Cancel;
 use indicatif::{ProgressBar, ProgressStyle};
-use locus::session::Cancel;
 
 /// Work shorter than this shows no bar.
 const PATIENCE: Duration = Duration::from_millis(700);

@@ -1,6 +1,6 @@
 //! `locus rules` and `locus explain`: what is checked, and why.
 
-use locus::catalogue;
+use crate::catalogue;
 
 use super::{Exit, print};
 

@@ -1,7 +1,7 @@
 //! `locus completions` and `locus man`: what shells and `man` know about the flags, made from the flags.
 
+use crate::session::why;
 use clap::CommandFactory;
-use locus::session::why;
 
 use super::flags::{Cli, CompletionsArgs, ManArgs};
 use super::{Exit, print};

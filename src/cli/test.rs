@@ -3,8 +3,10 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use locus::report::{frame, printable::printable};
-use locus::session::{Cancel, Session, Tried};
+use locus_frontends::language::Registry;
+
+use crate::report::{frame, printable::printable};
+use crate::session::{Cancel, Session, Tried};
 
 use super::flags::TestArgs;
 use super::{Exit, print};
@@ -30,8 +32,10 @@ pub(crate) fn test(args: &TestArgs) -> Exit {
     if !tried.wrong.is_empty() {
         Exit::Unanswered
     } else if tried.rules.is_empty() {
+        let languages = Registry::builtin();
+        let section = languages.languages().next().map_or("", |one| one.section());
         eprintln!(
-            "error: there are no rules to test; name files of rules in `locus.toml`, as in\n\n  [heat]\n  rules = [\"rules/naming.als\"]"
+            "error: there are no rules to test; name files of rules in `locus.toml`, as in\n\n  [{section}]\n  rules = [\"rules/naming.als\"]"
         );
         Exit::Unanswered
     } else if tried.examples.is_empty() {

@@ -8,8 +8,8 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use crate::session::{Batch, Session};
 use ignore::WalkBuilder;
-use locus::session::{Batch, Session};
 
 use super::{Exit, print};
 

@@ -1,7 +1,8 @@
 //! A configuration language as one value: all that others ask of it stands behind [`Language`].
 //!
 //! A further language is its folder beside this one, its folder in the library of rules, and one line of [`BUILTIN`];
-//! whoever finds, loads, checks or draws configurations asks a [`Registry`] and names no language.
+//! whoever finds, loads, checks or draws configurations asks a [`Registry`] and names no language. A program that uses Locus
+//! as a library can [`register`] a language of its own, which brings its rules along.
 
 pub mod choice;
 pub mod editing;
@@ -37,7 +38,7 @@ pub use editing::{Follows, NamePart, NameUse, Names, Place, Suggestion};
 pub use input::{Input, InputKind, InputValue, Inputs, Word};
 pub use kind::{Confidence, Kind, KindRole};
 pub use project::{Found, Project};
-pub use registry::{Recognised, Registry};
+pub use registry::{Recognised, Registry, register};
 pub use settings::{OwnSettings, Section, SettingKey};
 
 /// The languages that come with the program.
@@ -121,6 +122,12 @@ pub trait Language: Sync {
 
     /// What rules about it can mention, without what a project declares.
     fn vocabulary(&self) -> Vocabulary;
+
+    /// Files of rules that it brings along: modules, as in `name/subject`, and their texts. A language of [`BUILTIN`] has its
+    /// rules in the library, where the build compiles them.
+    fn rules(&self) -> &'static [(&'static str, &'static str)] {
+        &[]
+    }
 
     /// The names that are defined and used in its files, by which an editor finds, completes and renames them.
     fn names(&self) -> &'static [Names] {

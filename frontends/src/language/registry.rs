@@ -1,5 +1,7 @@
 //! The languages that are known, and which of them a file is in.
 
+use std::sync::{PoisonError, RwLock};
+
 use super::{Confidence, Input, InputKind, Kind, Language};
 use crate::loader::Loader;
 use crate::yaml::Document;
@@ -19,6 +21,22 @@ pub struct Recognised {
     pub kind: &'static Kind,
 }
 
+/// The languages that this process has beside those that come with the program.
+static REGISTERED: RwLock<Vec<&'static dyn Language>> = RwLock::new(Vec::new());
+
+/// Makes a language known to the whole process, as if it came with the program; a second one of the same name is not taken.
+/// This is the first thing that a process does: the rules are put together when they are first asked for.
+pub fn register(language: &'static dyn Language) {
+    let mut all = REGISTERED.write().unwrap_or_else(PoisonError::into_inner);
+    let known = super::BUILTIN.iter().chain(all.iter());
+    if known
+        .map(|known| known.name())
+        .all(|name| name != language.name())
+    {
+        all.push(language);
+    }
+}
+
 impl Registry {
     /// No language.
     pub fn empty() -> Self {
@@ -27,10 +45,12 @@ impl Registry {
         }
     }
 
-    /// The languages that come with the program.
+    /// The languages that come with the program, and those that were [registered](register).
     pub fn builtin() -> Self {
+        let registered = REGISTERED.read().unwrap_or_else(PoisonError::into_inner);
+        let all = super::BUILTIN.iter().chain(registered.iter());
         Registry {
-            languages: super::BUILTIN.to_vec(),
+            languages: all.copied().collect(),
         }
     }
 

@@ -145,7 +145,7 @@ type Builtin = (&'static str, OnceLock<Option<Checker>>);
 
 /// The rules that come with the program, taken when a configuration of their language is met.
 static BUILTIN: LazyLock<Vec<Builtin>> = LazyLock::new(|| {
-    let all = library::languages();
+    let all = library::languages().into_iter();
     all.map(|language| (language, OnceLock::new())).collect()
 });
 
@@ -188,11 +188,14 @@ impl Checker {
     pub fn builtin(language: &str) -> Option<&'static Checker> {
         let mut all = BUILTIN.iter();
         let (_, checker) = all.find(|(other, _)| *other == language)?;
-        let stored = || {
-            let program = library::compiled(language).and_then(Program::stored)?;
-            Some(Checker::of(program, Vec::new()))
+        let taken = || match library::compiled(language) {
+            Some(stored) => Some(Checker::of(Program::stored(stored)?, Vec::new())),
+            None => {
+                let (program, wrong) = library::brought(language)?;
+                Some(Checker::of(program, wrong))
+            }
         };
-        checker.get_or_init(stored).as_ref()
+        checker.get_or_init(taken).as_ref()
     }
 
     /// Checks a configuration that was loaded.
@@ -441,7 +444,11 @@ fn count_ids<'r>(rules: impl Iterator<Item = &'r RuleProgram>) -> usize {
 /// about every language.
 pub fn check(loaded: &Loaded, options: &Options<'_>) -> Report {
     let mut report = match Checker::builtin(loaded.language) {
-        Some(checker) => checker.check_loaded(loaded, options),
+        Some(checker) => {
+            let mut report = checker.check_loaded(loaded, options);
+            report.unchecked.extend_from_slice(checker.diagnostics());
+            report
+        }
         None => no_rules(loaded.language),
     };
     if loaded.language != lg::NAME

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use locus::session::why;
+use crate::session::why;
 use locus_frontends::language::Registry;
 
 use super::flags::{Ci, InitArgs};

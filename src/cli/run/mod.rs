@@ -22,8 +22,8 @@ use crate::cli::flags::{Format, RunArgs};
 use crate::cli::loader::{self, FileSystem};
 use crate::cli::run::answer::{Answer, Question};
 use crate::cli::{Exit, interrupt, print};
-use locus::report::frame;
-use locus::report::printable::printable;
+use crate::report::frame;
+use crate::report::printable::printable;
 
 /// A model that was read, with the sources its spans point into.
 struct ModelFile {

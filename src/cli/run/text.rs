@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use super::answer::{Answer, Question, Verdict};
 use crate::cli::Exit;
-use locus::report::frame as report;
-use locus::report::printable::printable;
+use crate::report::frame as report;
+use crate::report::printable::printable;
 
 const INDENT: &str = "    ";
 
