@@ -37,7 +37,7 @@ pub static COMMON: &[Code] = &[
     Code::error(
         "syntax",
         "the file is not well-formed",
-        "What follows the mistake may have been misunderstood, so mend this first.",
+        "What follows the mistake may have been misunderstood, so fix this first.",
     ),
     Code::error(
         "too-large",

@@ -84,9 +84,9 @@ const PARAMETER: &[(&str, &str)] = &[
 ];
 
 const OUTPUT: &[(&str, &str)] = &[
-    ("value", "What is told"),
+    ("value", "The value of the output"),
     ("description", "What it means"),
-    ("condition", "When it is told"),
+    ("condition", "Whether the output exists"),
 ];
 
 const PARAMETER_TYPES: &[&str] = &[

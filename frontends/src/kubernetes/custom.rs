@@ -158,7 +158,7 @@ impl<'n, 'd> Walker<'n, 'd> {
                 let message = format!("an item of {} is written twice", self.steps.subject());
                 let help = match keys.as_slice() {
                     [] => "remove one of them".to_owned(),
-                    keys => format!("items are told apart by {}", list(keys)),
+                    keys => format!("items are identified by {}", list(keys)),
                 };
                 self.push("k8s-value", message, item.used_at(), Some(help));
             }

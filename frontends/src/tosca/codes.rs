@@ -50,12 +50,12 @@ pub(super) static CODES: &[Code] = &[
     Code::error(
         "tosca-filter",
         "a node filter is not one",
-        "It has no effect, or is no condition.",
+        "It has no effect, or is not a condition.",
     ),
     Code::error(
         "tosca-function",
-        "a function is called in a way that is not known",
-        "What it gives is not known, or the call is no call.",
+        "a function call is wrong",
+        "The function does not exist, or takes other arguments.",
     ),
     Code::error(
         "tosca-import",
