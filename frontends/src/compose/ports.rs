@@ -58,6 +58,8 @@ pub struct BadPort {
     pub reason: String,
     /// What to do.
     pub help: &'static str,
+    /// The key whose value it is, of a port that is a map.
+    pub key: Option<&'static str>,
 }
 
 const SYNTAX: &str = "write `[address:][host port:]container port[/protocol]`";
@@ -66,46 +68,64 @@ fn bad(reason: impl Into<String>, help: &'static str) -> BadPort {
     BadPort {
         reason: reason.into(),
         help,
+        key: None,
     }
 }
 
 /// Reads an item of `ports`.
 ///
 /// # Errors
-/// When it names no port.
-pub fn parse(item: &Tree) -> Result<Port, BadPort> {
+/// All that is wrong with it.
+pub fn parse(item: &Tree) -> Result<Port, Vec<BadPort>> {
     match &item.kind {
         Kind::Map(_) => long(item),
         Kind::Int(_) | Kind::Float(_) | Kind::Str(_) | Kind::Open(_) => {
-            short(&item.pattern().unwrap_or_default())
+            short(&item.pattern().unwrap_or_default()).map_err(|bad| vec![bad])
         }
-        _ => Err(bad("a port is text, a number or a map", SYNTAX)),
+        _ => Err(vec![bad("a port is text, a number or a map", SYNTAX)]),
     }
 }
 
-fn long(item: &Tree) -> Result<Port, BadPort> {
+fn long(item: &Tree) -> Result<Port, Vec<BadPort>> {
+    let mut wrong = Vec::new();
     let text = |key: &str| item.some(key).and_then(Tree::pattern);
-    let target = text("target").ok_or_else(|| {
-        bad(
-            "this port has no `target`",
-            "add `target:`, the port of the container",
-        )
-    })?;
-    let published = match text("published").filter(|text| !text.is_empty()) {
-        Some(text) => Some(numbers(&text)?),
-        None => None,
+    let given = |key: &str| text(key).filter(|text| !text.is_empty());
+    let target = match text("target") {
+        Some(target) => read("target", numbers(&target), &mut wrong),
+        None => {
+            let help = "add `target:`, the port of the container";
+            wrong.push(bad("this port has no `target`", help));
+            None
+        }
     };
-    let host_ip = match text("host_ip").filter(|ip| !ip.is_empty()) {
-        Some(ip) => Some(address(&ip)?),
-        None => None,
-    };
-    Ok(Port {
-        host_ip,
-        published,
-        target: numbers(&target)?,
-        protocol: protocol(&text("protocol").unwrap_or_else(|| "tcp".into()))?,
-        mode: text("mode").unwrap_or_else(|| "ingress".into()),
-    })
+    let published = given("published").map(|text| numbers(&text));
+    let published = published.and_then(|read_as| read("published", read_as, &mut wrong));
+    let host_ip = given("host_ip").map(|text| address(&text));
+    let host_ip = host_ip.and_then(|read_as| read("host_ip", read_as, &mut wrong));
+    let word = text("protocol").unwrap_or_else(|| "tcp".into());
+    let protocol = read("protocol", protocol(&word), &mut wrong);
+    match (target, protocol) {
+        (Some(target), Some(protocol)) if wrong.is_empty() => Ok(Port {
+            host_ip,
+            published,
+            target,
+            protocol,
+            mode: text("mode").unwrap_or_else(|| "ingress".into()),
+        }),
+        _ => Err(wrong),
+    }
+}
+
+/// What the value of a key was read as; what is wrong with it is added to the rest.
+fn read<T>(key: &'static str, value: Result<T, BadPort>, wrong: &mut Vec<BadPort>) -> Option<T> {
+    value
+        .map_err(|bad| {
+            wrong.push(BadPort {
+                key: Some(key),
+                ..bad
+            });
+        })
+        .ok()
 }
 
 fn short(text: &str) -> Result<Port, BadPort> {
@@ -230,7 +250,7 @@ mod tests {
     use super::*;
     use locus_core::{Sources, Span};
 
-    fn port(text: &str) -> Result<Port, BadPort> {
+    fn port(text: &str) -> Result<Port, Vec<BadPort>> {
         let file = Sources::new().add("f", text);
         parse(&Tree::str(text, Span::start_of(file)))
     }
@@ -249,7 +269,7 @@ mod tests {
                 range(port.target),
                 port.protocol
             ),
-            Err(bad) => format!("error: {}", bad.reason),
+            Err(bad) => format!("error: {}", bad[0].reason),
         }
     }
 
@@ -292,7 +312,7 @@ mod tests {
             ),
         ];
         for (text, reason) in cases {
-            assert_eq!(port(text).unwrap_err().reason, reason, "{text}");
+            assert_eq!(port(text).unwrap_err()[0].reason, reason, "{text}");
         }
         assert!(port("8000-8010:80").unwrap().picks_one());
         assert!(!port("8000-8001:80-81").unwrap().picks_one());

@@ -37,12 +37,13 @@ impl Builder<'_> {
                 Err(_) if matches!(item.kind, Kind::Null | Kind::Bool(_) | Kind::List(_)) => {
                     continue;
                 }
-                Err(bad) => {
-                    self.diagnostics.push(
-                        Diagnostic::error("compose-port", bad.reason)
-                            .at(item.span)
-                            .help(bad.help),
-                    );
+                Err(wrong) => {
+                    for bad in wrong {
+                        let value = bad.key.and_then(|key| item.some(key));
+                        let span = value.map_or(item.span, |value| value.span);
+                        let diagnostic = Diagnostic::error("compose-port", bad.reason);
+                        self.diagnostics.push(diagnostic.at(span).help(bad.help));
+                    }
                     continue;
                 }
             };
@@ -54,7 +55,8 @@ impl Builder<'_> {
     }
 
     fn publication(&mut self, current: &Current, item: &Tree, port: Port, published: Numbers) {
-        let span = item.span;
+        let published_at = item.some("published").map(|value| value.span);
+        let span = published_at.unwrap_or(item.span);
         let name = item
             .shown()
             .or_else(|| item.some("published").and_then(Tree::shown))

@@ -385,6 +385,28 @@ services:
 }
 
 #[test]
+fn all_that_is_wrong_with_a_port_is_reported_where_it_is() {
+    let text = "\
+services:
+  a:
+    image: x
+    ports:
+      - target: 80
+        published: '99999'
+        protocol: tpc
+      - published: 80
+";
+    let told = diagnostics(&[("compose.yaml", text)]);
+    for expected in [
+        "compose.yaml:6:20: error compose-port: `99999`",
+        "compose.yaml:7:19: error compose-port: `tpc`",
+        "compose.yaml:8:9: error compose-port: this port has no `target`",
+    ] {
+        assert!(told.contains(expected), "{told}");
+    }
+}
+
+#[test]
 fn bad_input_is_refused_and_nothing_panics() {
     for (text, code) in [
         ("", "empty"),
