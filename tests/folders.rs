@@ -157,6 +157,55 @@ resources:
     .unwrap();
     let output = locus(folder.path(), &["templates"]);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+    assert!(
+        text(&output).contains("in 1 file; deployable"),
+        "{}",
+        text(&output)
+    );
+}
+
+/// What is deployed with an environment is checked with it, whether it is named or found.
+#[test]
+fn a_template_with_an_environment_is_found() {
+    let part = "heat_template_version: rocky\nparameters: { size: { type: number } }\nresources:\n  \
+                v: { type: OS::Cinder::Volume, properties: { size: { get_param: size } } }\n";
+    let main = "heat_template_version: rocky\nresources:\n  \
+                a: { type: 'Acme::Disk', properties: { size: big } }\n";
+    let folder = folder(&[
+        ("main.yaml", main),
+        ("part.yaml", part),
+        (
+            "env.yaml",
+            "resource_registry: { 'Acme::Disk': part.yaml }\n",
+        ),
+    ]);
+    let given = json(folder.path(), &[".", "-e", "env.yaml"]);
+    std::fs::write(
+        folder.path().join("locus.toml"),
+        "[heat]\nenvironments = ['env.yaml']\n",
+    )
+    .unwrap();
+    let found = json(folder.path(), &["."]);
+    let named = json(folder.path(), &["main.yaml"]);
+    assert_eq!(named["findings"].as_array().unwrap().len(), 1, "{named}");
+    assert_eq!(found["findings"], named["findings"]);
+    assert_eq!(given["findings"], named["findings"]);
+    assert_eq!(found["stats"]["files"], 1, "the other is a part of it");
+}
+
+/// All files of a project are counted.
+#[test]
+fn the_summary_counts_files() {
+    let object = |name: &str| {
+        format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{ name: {name} }}\ndata: {{ a: b }}\n")
+    };
+    let folder = folder(&[
+        ("k/a.yaml", &object("a")),
+        ("k/b.yaml", &object("b")),
+        ("good.yaml", GOOD),
+    ]);
+    let report = json(folder.path(), &["."]);
+    assert_eq!(report["stats"]["files"], 3, "{report}");
 }
 
 #[test]

@@ -19,7 +19,7 @@ use super::{Cancel, Cancelled, Snapshot, on_all_cores};
 /// What was counted over all projects.
 #[derive(Clone, Debug, Default)]
 pub struct Totals {
-    /// Files that were checked, each configuration as one.
+    /// Files that were checked; those that a configuration only names are not counted.
     pub files: usize,
     /// Locations of all graphs.
     pub locations: usize,
@@ -174,6 +174,9 @@ impl Snapshot {
         let own: Vec<(&Project, Mutex<Option<Progress>>)> = own
             .map(|(project, progress)| (*project, Mutex::new(Some(progress))))
             .collect();
+        let files = own.iter().flat_map(|(project, _)| &project.files);
+        let files: HashSet<String> = files.map(|path| normalize(path)).collect();
+        batch.totals.files += files.len();
         cancel.expect(own.len());
         let reports = on_all_cores(&own, |(project, progress)| {
             let report = self.last_step(project, progress, given, cancel);
@@ -296,7 +299,6 @@ impl Batch {
             self.violable.push((report.language, files, one.clone()));
         }
         let totals = &mut self.totals;
-        totals.files += 1;
         totals.checked += 1;
         totals.deployable += usize::from(report.is_deployable());
         totals.locations += report.stats.locations;

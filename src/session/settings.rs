@@ -309,7 +309,8 @@ impl Reader<'_> {
                 }
             };
             let Some(language) = language else { continue };
-            let folder = self.folder.display().to_string();
+            // Whatever names a file, it has one name.
+            let folder = shown(self.folder);
             let wrong = &mut self.settings.wrong;
             let read = settings::read(language, own, COMMON, &folder, wrong);
             self.settings.sections.push((language.name(), read));

@@ -198,6 +198,9 @@ impl<'a> Engine<'a> {
             self.stack(&prepared, String::new(), None, None, given, vec![file]);
         }
         let declared = self.declared_types();
+        // Environments are read first, but the template is what the configuration is named by.
+        let template = self.request.template;
+        self.order.sort_by_key(|&file| Some(file) != template);
         Loaded {
             graph: self.graph,
             facts: self.facts,
