@@ -13,8 +13,9 @@ fn check(text: &str) -> Report {
         ..Request::default()
     };
     let loader = MemoryLoader::new().with("stack.yaml", text);
-    let heat = Registry::builtin().named("hot").expect("Heat");
-    let loaded = heat.load(&request, &loader, &mut sources);
+    let known = Registry::builtin().by_first_line(text);
+    let language = known.expect("the first line tells the language").language;
+    let loaded = language.load(&request, &loader, &mut sources);
     assert_eq!(loaded.diagnostics, []);
     check_loaded(&loaded, &Options::default())
 }
@@ -56,6 +57,11 @@ fn what_breaks_for_some_input_is_counted() {
     let report = check(&text);
     assert_eq!(codes(&report), []);
     assert_eq!(report.stats.violable, 1);
+    assert_eq!(
+        report.unchecked,
+        [],
+        "values that nothing else has are tried too"
+    );
 }
 
 #[test]

@@ -49,6 +49,8 @@ struct Translator<'a> {
     written: Vec<Atom>,
     /// For each symbol without listed values, the atom of a value like no other.
     other: BTreeMap<Atom, Atom>,
+    /// Atoms of listed values that nothing else in the configuration has.
+    listed: Vec<(Atom, Value)>,
 }
 
 /// What breaks a rule for one binding of its variables, as a problem without constraints but those on choices.
@@ -118,6 +120,23 @@ pub(crate) fn translate(
             names.push(format!("other{}", symbol.0));
         }
     }
+    let mut only_listed: Vec<(Atom, Value)> = Vec::new();
+    for value in listed {
+        let is_atom = |&atom: &Atom| {
+            let info = database.atom(atom);
+            info.kind == Kind::Value && info.value.as_ref().is_some_and(|v| v.same(&value))
+        };
+        let known =
+            values.iter().any(is_atom) || only_listed.iter().any(|(_, other)| other.same(&value));
+        if !known {
+            let atom = Atom(u32::try_from(names.len()).map_err(|_| Unsolved::TooHard)?);
+            names.push(format!("listed{}", only_listed.len()));
+            only_listed.push((atom, value));
+        }
+    }
+    if names.len() > MOST_ATOMS {
+        return Err(Unsolved::TooHard);
+    }
     let mut translator = Translator {
         terms,
         database,
@@ -129,6 +148,7 @@ pub(crate) fn translate(
         values: values.into_iter().collect(),
         written: written.into_iter().collect(),
         other,
+        listed: only_listed,
     };
     // Wide enough for any count.
     translator.problem.bitwidth = 20;
@@ -170,14 +190,10 @@ impl Translator<'_> {
                     upper.insert(&[symbol, value]);
                 }
             }
-            if let Some(listed) = &listed {
-                // A listed value that nothing else has is not an atom: it cannot be told apart here.
-                let known = upper
-                    .tuples()
-                    .filter(|row| row.first() == Some(&symbol))
-                    .count();
-                if known < listed.len() {
-                    return Err(Unsolved::TooHard);
+            for (atom, value) in &self.listed {
+                let mut listed = listed.iter().flatten();
+                if listed.any(|other| other.same(value)) {
+                    upper.insert(&[symbol, *atom]);
                 }
             }
             if let Some(&other) = self.other.get(&symbol) {
@@ -244,7 +260,7 @@ impl Translator<'_> {
         if builtin == Builtin::WrittenBefore {
             return self.written_before(id);
         }
-        let width = self.values.len() + self.other.len();
+        let width = self.values.len() + self.other.len() + self.listed.len();
         let columns = u32::try_from(arity).unwrap_or(u32::MAX);
         let pairs = width.checked_pow(columns).ok_or(Unsolved::TooHard)?;
         if pairs > MOST_PAIRS {
@@ -255,6 +271,7 @@ impl Translator<'_> {
             .iter()
             .map(|&value| (value, self.database.atom(value).value.as_ref()))
             .chain(self.other.values().map(|&other| (other, None)))
+            .chain(self.listed.iter().map(|(atom, value)| (*atom, Some(value))))
             .collect();
         let (mut lower, mut upper) = (Vec::new(), Vec::new());
         let base = self.problem.universe.len() as u64;
