@@ -99,6 +99,35 @@ fn json_is_valid() {
     assert!(!validator.is_valid(&broken));
 }
 
+/// The schema of settings is what languages declare, and takes what the program takes.
+#[test]
+fn the_schema_of_settings_is_current() {
+    use locus_frontends::language::{Registry, schema};
+    let expected = schema::settings(&Registry::builtin());
+    let written = fs::read_to_string(root().join("docs/schemas/settings-1.json")).unwrap();
+    let written: Value = serde_json::from_str(&written).unwrap();
+    assert_eq!(written, expected, "`cargo xtask rules` writes it");
+    let validator = jsonschema::validator_for(&expected).unwrap();
+    for (text, valid) in [
+        (
+            "[rules]\nHOT302 = \"error\"\nHOT020 = { severity = \"off\", paths = [\"old/**\"] }",
+            true,
+        ),
+        (
+            "[heat]\nenvironments = [\"a.yaml\"]\n[heat.types.A]\n[compose]\nnodes = 3\ntarget = \"swarm\"",
+            true,
+        ),
+        ("[kubernetes]\nrules = [\"own.als\"]\n[tosca]\n[lg]", true),
+        ("[rules]\nHOT302 = \"fatal\"", false),
+        ("[compose]\ntarget = \"swarn\"", false),
+        ("[compose]\nnods = 3", false),
+        ("[kubernets]", false),
+    ] {
+        let settings: Value = toml::from_str(text).unwrap();
+        assert_eq!(validator.is_valid(&settings), valid, "{text}");
+    }
+}
+
 /// What GitLab documents for a code quality report: these keys, these severities, unique fingerprints, paths within the
 /// repository.
 #[test]

@@ -21,9 +21,10 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Write what follows from the rules: their pages in `docs/` and the snapshots of their examples
+    /// Write what follows from rules and languages: the pages of rules and the schema of settings in `docs/`, and the snapshots
+    /// of examples
     ///
-    /// Run it after changing a rule or an example, and read what it changed before committing it.
+    /// Run it after changing a rule, an example or the inputs of a language, and read what it changed before committing it.
     Rules,
     /// Check files with the rules of a folder, without building anything
     ///

@@ -3,12 +3,16 @@
 use std::collections::BTreeSet;
 use std::{fs, io};
 
+use locus_frontends::language::{Registry, schema};
 use locus_invariants::explain::{identifiers, page, table};
 use locus_invariants::library;
 
 use crate::{about, root};
 
-/// Writes the table of all rules and a page for each, and removes pages of rules that are gone.
+/// The schema of settings.
+const SETTINGS: &str = "schemas/settings-1.json";
+
+/// Writes the table of all rules, a page for each and the schema of settings, and removes pages of rules that are gone.
 pub(crate) fn write() -> io::Result<()> {
     let docs = root().join("docs");
     let folder = docs.join("rules");
@@ -31,7 +35,8 @@ pub(crate) fn write() -> io::Result<()> {
             fs::remove_file(&path).map_err(about(&path))?;
         }
     }
-    Ok(())
+    let schema = schema::settings(&Registry::builtin());
+    update(&docs.join(SETTINGS), &format!("{schema:#}\n"))
 }
 
 /// Writes a file that has another text.

@@ -138,6 +138,7 @@ impl Language for Heat {
         &[SettingKey {
             name: "types",
             help: "Resource types that plugins of your own provide",
+            json_type: "object",
         }]
     }
 

@@ -10,6 +10,7 @@ pub mod input;
 pub mod kind;
 pub mod project;
 pub mod registry;
+pub mod schema;
 pub mod settings;
 #[cfg(test)]
 mod tests;

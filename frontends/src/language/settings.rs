@@ -19,6 +19,8 @@ pub struct SettingKey {
     pub name: &'static str,
     /// What it is for, one line without a full stop.
     pub help: &'static str,
+    /// The type of its value, as JSON Schema calls it.
+    pub json_type: &'static str,
 }
 
 /// What a language made of the keys it reads itself; only the language knows what is inside.
