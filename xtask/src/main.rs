@@ -1,5 +1,6 @@
 //! Commands for those who work on Locus: `cargo xtask help`.
 
+mod compare;
 mod pages;
 mod schema;
 mod snapshots;
@@ -36,6 +37,18 @@ enum Command {
         /// The files to check.
         files: Vec<PathBuf>,
     },
+    /// Print what only one of two builds of Locus finds in some configurations: rule, place and severity count
+    Compare {
+        /// The program from before a change.
+        before: PathBuf,
+        /// The program from after it.
+        after: PathBuf,
+        /// Files and folders to check with both.
+        paths: Vec<PathBuf>,
+        /// A flag that both are given, such as `--flag=--all-inputs`.
+        #[arg(long)]
+        flag: Vec<String>,
+    },
     /// Compile the schema of Compose files in `frontends/data/`
     ComposeSchema,
     /// Compile the schema of the kinds of Kubernetes in `frontends/data/`
@@ -46,6 +59,12 @@ fn main() -> ExitCode {
     let result = match Arguments::parse().command {
         Command::Rules => pages::write().and_then(|()| snapshots::write()),
         Command::Try { library, files } => try_rules::run(&library, &files),
+        Command::Compare {
+            before,
+            after,
+            paths,
+            flag,
+        } => compare::run(&before, &after, &paths, &flag),
         Command::ComposeSchema => schema::compose(),
         Command::KubernetesSchema => schema::kubernetes(),
     };
