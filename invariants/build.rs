@@ -73,6 +73,7 @@ fn build() -> io::Result<Vec<String>> {
         compiled.push((language, path));
     }
     fs::write(out.join("library.rs"), code(&files, &compiled))?;
+    fs::write(out.join("models.rs"), models(&folder.join("models"))?)?;
     Ok(problems.iter().map(|p| told(&sources, p)).collect())
 }
 
@@ -142,6 +143,31 @@ fn code(files: &Files, compiled: &[(&str, PathBuf)]) -> String {
     }
     code.push_str("];\n");
     code
+}
+
+/// The list of reference models that the crate includes.
+fn models(folder: &Path) -> io::Result<String> {
+    let mut models = Files::default();
+    let mut open = vec![folder.to_owned()];
+    while let Some(inside) = open.pop() {
+        for path in sorted(&inside)? {
+            if path.is_dir() {
+                open.push(path);
+            } else {
+                models.add(folder, path);
+            }
+        }
+    }
+    models.modules.sort();
+    let mut code = String::from("&[\n");
+    for (name, path) in &models.modules {
+        let _ = writeln!(
+            code,
+            "    Model {{ name: {name:?}, text: include_str!({path:?}) }},"
+        );
+    }
+    code.push_str("]\n");
+    Ok(code)
 }
 
 fn told(sources: &Sources, problem: &Diagnostic) -> String {

@@ -8,6 +8,7 @@
 
 use std::process::{Command, Output};
 
+use locus_invariants::models;
 use serde_json::Value;
 
 fn locus(arguments: &[&str]) -> Output {
@@ -80,6 +81,47 @@ fn the_model_of_a_configuration_runs() {
             2
         );
     }
+}
+
+/// The rules about graphs name the role that is wrong, the predicates of the reference model do not: they say the same of every
+/// set of locations up to a size.
+#[test]
+fn rules_about_graphs_are_the_predicates_of_the_model() {
+    let mut model = String::from("open lg/static\n");
+    for (id, predicate) in [
+        ("LG001", "UniquelyNamedLocations"),
+        ("LG002", "UniquelyProvidedRoles"),
+        ("LG003", "UniquelyRequiredRoles"),
+        ("LG004", "DisjointRoles"),
+    ] {
+        let mut rules = locus_invariants::rules().iter();
+        let rule = rules.find(|rule| rule.id == id).expect("it is a rule");
+        let (_, body) = rule.text.split_once('{').expect("a body");
+        let (body, _) = body.rsplit_once('}').expect("an end");
+        model += &format!("check {{ ({body}) iff {predicate}[Location] }} for 4 but 7 Value\n");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("lg")).unwrap();
+    for model in models::find("lg/vocabulary")
+        .into_iter()
+        .chain([&models::STATIC_SEMANTICS])
+    {
+        let path = folder.path().join(format!("{}.als", model.name));
+        std::fs::write(path, model.text).unwrap();
+    }
+    let run = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        let output = locus(&["run", path.to_str().unwrap()]);
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        (said, output.status.code())
+    };
+    let (said, code) = run("equal.als", &model);
+    assert_eq!(code, Some(0), "{said}");
+    assert_eq!(said.matches("no counterexample").count(), 4, "{said}");
+    // What is not the same is told apart in that scope.
+    let (said, code) = run("other.als", &model.replace("[Location]", "[none]"));
+    assert_eq!(code, Some(1), "{said}");
 }
 
 #[test]

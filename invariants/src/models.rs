@@ -1,14 +1,5 @@
 //! The reference models that come with Locus: location graphs and what is interpreted in them.
 
-macro_rules! models {
-    ($($name:literal),* $(,)?) => {
-        &[$(Model {
-            name: $name,
-            text: include_str!(concat!("../library/models/", $name, ".als")),
-        }),*]
-    };
-}
-
 /// A model that comes with Locus.
 #[derive(Clone, Copy, Debug)]
 pub struct Model {
@@ -19,33 +10,7 @@ pub struct Model {
 }
 
 /// All models, by name.
-pub const ALL: &[Model] = models![
-    "aeolus/actions",
-    "aeolus/bind",
-    "aeolus/create",
-    "aeolus/frame",
-    "aeolus/instances",
-    "aeolus/model",
-    "aeolus/state_change",
-    "compose",
-    "compose/voting",
-    "fractal",
-    "fractal/foundations",
-    "hot/core",
-    "hot/map",
-    "hot/statements",
-    "lg/location_graphs",
-    "lg/semantics",
-    "lg/vocabulary",
-    "occi/core",
-    "occi/infrastructure",
-    "occi/platform",
-    "tosca/core",
-    "tosca/profile",
-    "tosca/types",
-    "tosca_aeolus",
-    "tosca_occi",
-];
+pub const ALL: &[Model] = include!(concat!(env!("OUT_DIR"), "/models.rs"));
 
 /// What makes a set of locations a graph: stated once, for rules, models and graphs that are written as models.
 pub const STATIC_SEMANTICS: Model = Model {

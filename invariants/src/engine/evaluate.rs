@@ -1,10 +1,8 @@
-//! Expressions, formulas and integers over a database.
+//! Expressions over a database.
 
 use std::cell::Cell;
 use std::ops::Deref;
 use std::sync::atomic::Ordering;
-
-use locus_core::value::Value;
 
 use super::Builtin;
 use super::closure::Reach;
@@ -14,10 +12,7 @@ use super::set::{Atom, Set, Tri};
 use super::shared::Shared;
 use super::table::Table;
 use super::trail::{Touched, Trail};
-use crate::logic::{
-    Count, ExprId, ExprNode, FormulaId, FormulaNode, IntCmp, IntId, IntNode, IntOp, Plan, QueryId,
-    Terms, VarId,
-};
+use crate::logic::{ExprId, ExprNode, Plan, QueryId, Terms, VarId};
 
 /// The evaluation was given up because it took too many steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,11 +69,6 @@ pub struct Evaluator<'a> {
     /// Answers that queries have had.
     pub(super) visits: u64,
 }
-
-/// The least and the greatest value that an integer may have.
-pub(super) type Interval = (i128, i128);
-
-const UNBOUNDED: Interval = (i128::MIN, i128::MAX);
 
 impl<'a> Evaluator<'a> {
     pub(crate) fn new(
@@ -540,223 +530,6 @@ impl<'a> Evaluator<'a> {
         set.normalize();
         Ok(set)
     }
-
-    /// A formula.
-    pub fn formula(&mut self, formula: FormulaId) -> Result<Tri, Stopped> {
-        if !self.trail.is_on() {
-            return self.judge(formula);
-        }
-        let mark = self.trail.mark();
-        let tri = self.judge(formula)?;
-        if tri != Tri::Unknown {
-            self.trail.forget(mark);
-        }
-        Ok(tri)
-    }
-
-    fn judge(&mut self, formula: FormulaId) -> Result<Tri, Stopped> {
-        self.step()?;
-        let terms = self.terms;
-        match terms.formula(formula) {
-            FormulaNode::True => Ok(Tri::True),
-            FormulaNode::False => Ok(Tri::False),
-            FormulaNode::Not(inner) => Ok(!self.formula(*inner)?),
-            FormulaNode::And(parts) => {
-                let mut all = Tri::True;
-                for &part in parts {
-                    all = all.and(self.formula(part)?);
-                    if all == Tri::False {
-                        break;
-                    }
-                }
-                Ok(all)
-            }
-            FormulaNode::Or(parts) => {
-                let mut any = Tri::False;
-                for &part in parts {
-                    any = any.or(self.formula(part)?);
-                    if any == Tri::True {
-                        break;
-                    }
-                }
-                Ok(any)
-            }
-            FormulaNode::Subset(a, b) => self.subset(*a, *b),
-            FormulaNode::Equal(a, b) => {
-                if let (Some(left), Some(right)) = (self.scalar(*a), self.scalar(*b)) {
-                    return Ok(match (left, right) {
-                        (Some(left), Some(right)) => self.equal(left, right),
-                        (left, right) => Tri::from(left == right),
-                    });
-                }
-                let (left, right) = (self.expr(*a)?, self.expr(*b)?);
-                Ok(self.covered(&left, &right).and(self.covered(&right, &left)))
-            }
-            FormulaNode::Count(expr, count) => {
-                match count {
-                    Count::AtLeast(1) => {
-                        if let Some(some) = self.some(*expr)? {
-                            return Ok(some);
-                        }
-                    }
-                    Count::AtMost(0) => {
-                        if let Some(some) = self.some(*expr)? {
-                            return Ok(!some);
-                        }
-                    }
-                    _ => {}
-                }
-                let set = self.expr(*expr)?;
-                let (least, most) = self.size(&set);
-                Ok(match count {
-                    Count::AtLeast(n) if least >= i128::from(*n) => Tri::True,
-                    Count::AtLeast(n) if most < i128::from(*n) => Tri::False,
-                    Count::AtMost(n) if most <= i128::from(*n) => Tri::True,
-                    Count::AtMost(n) if least > i128::from(*n) => Tri::False,
-                    Count::Exactly(n) => {
-                        let n = i128::from(*n);
-                        compare(IntCmp::Eq, (least, most), (n, n))
-                    }
-                    _ => Tri::Unknown,
-                })
-            }
-            FormulaNode::Quant(..) => match terms.formula_query(formula) {
-                Some(query) => self.exists(query),
-                None => Ok(Tri::Unknown),
-            },
-            // Not made when rules are compiled.
-            FormulaNode::Implies(..) | FormulaNode::Iff(..) | FormulaNode::TotalOrder { .. } => {
-                Ok(Tri::Unknown)
-            }
-            FormulaNode::IntCmp(cmp, a, b) => {
-                let (a, b) = (self.int(*a)?, self.int(*b)?);
-                Ok(compare(*cmp, a, b))
-            }
-        }
-    }
-
-    fn subset(&mut self, a: ExprId, b: ExprId) -> Result<Tri, Stopped> {
-        match self.terms.expr(a) {
-            ExprNode::Product(x, y) => match (self.scalar(*x), self.scalar(*y)) {
-                (Some(Some(x)), Some(Some(y))) => return self.contains(b, &[x, y]),
-                (Some(None), _) | (_, Some(None)) => return Ok(Tri::True),
-                _ => {}
-            },
-            _ => match self.scalar(a) {
-                Some(Some(atom)) => return self.contains(b, &[atom]),
-                Some(None) => return Ok(Tri::True),
-                None => {}
-            },
-        }
-        let set = self.expr(a)?;
-        let mut all = if set.open { Tri::Unknown } else { Tri::True };
-        for (row, tri) in set.rows() {
-            let inside = self.contains(b, row)?;
-            all = all.and((!tri).or(inside));
-            if all == Tri::False {
-                break;
-            }
-        }
-        Ok(all)
-    }
-
-    /// Whether every tuple of one set is in another.
-    fn covered(&self, part: &Set, whole: &Set) -> Tri {
-        let mut all = if part.open { Tri::Unknown } else { Tri::True };
-        for (row, tri) in part.rows() {
-            all = all.and((!tri).or(self.member(whole, row)));
-        }
-        all
-    }
-
-    /// The fewest and the most tuples that a set may have.
-    pub(super) fn size(&self, set: &Set) -> Interval {
-        let vague = |row: &&[Atom]| row.iter().any(|&atom| self.database.is_vague(atom));
-        let symbols = match self.database.has_vague() {
-            true => set.sure().filter(vague).count(),
-            false => 0,
-        };
-        if self.trail.is_on() && symbols > 0 {
-            for atom in set.sure.iter().chain(&set.maybe) {
-                self.trail.note_atom(self.database, *atom, false);
-            }
-        }
-        let certain = set.sure().len();
-        // Symbols may turn out to be one value, or one that is there already.
-        let least = match (certain - symbols, symbols) {
-            (0, 0) => 0,
-            (0, _) => 1,
-            (known, _) => known,
-        };
-        let most = if set.open {
-            i128::MAX
-        } else {
-            i128::try_from(certain + set.maybe().len()).unwrap_or(i128::MAX)
-        };
-        (i128::try_from(least).unwrap_or(i128::MAX), most)
-    }
-
-    /// An integer.
-    pub(super) fn int(&mut self, int: IntId) -> Result<Interval, Stopped> {
-        let terms = self.terms;
-        match terms.int(int) {
-            IntNode::Const(value) => Ok((i128::from(*value), i128::from(*value))),
-            IntNode::Card(expr) => {
-                let set = self.expr(*expr)?;
-                Ok(self.size(&set))
-            }
-            IntNode::SumOf(expr) => {
-                let set = self.expr(*expr)?;
-                Ok(self.sum(&set))
-            }
-            IntNode::Sum(_, body) => match terms.int_query(int) {
-                Some(query) => self.sum_over(query, *body),
-                None => Ok(UNBOUNDED),
-            },
-            IntNode::Neg(a) => {
-                let (low, high) = self.int(*a)?;
-                Ok((high.saturating_neg(), low.saturating_neg()))
-            }
-            IntNode::Op(op, a, b) => {
-                let (a, b) = (self.int(*a)?, self.int(*b)?);
-                Ok(operate(*op, a, b))
-            }
-            IntNode::Ite(condition, a, b) => match self.formula(*condition)? {
-                Tri::True => self.int(*a),
-                Tri::False => self.int(*b),
-                Tri::Unknown => {
-                    let (a, b) = (self.int(*a)?, self.int(*b)?);
-                    Ok((a.0.min(b.0), a.1.max(b.1)))
-                }
-            },
-        }
-    }
-
-    fn sum(&self, set: &Set) -> Interval {
-        if set.open || !set.maybe.is_empty() {
-            for atom in set.sure.iter().chain(&set.maybe) {
-                self.trail.note_atom(self.database, *atom, true);
-            }
-            return UNBOUNDED;
-        }
-        let mut total: i128 = 0;
-        for row in set.sure() {
-            let value = row.first().map(|&atom| self.database.atom(atom));
-            match value.and_then(|info| info.value.as_ref()) {
-                Some(Value::Int(n)) => match n.to_i64() {
-                    Some(n) => total += i128::from(n),
-                    None => return UNBOUNDED,
-                },
-                _ => {
-                    for atom in row {
-                        self.trail.note_atom(self.database, *atom, true);
-                    }
-                    return UNBOUNDED;
-                }
-            }
-        }
-        (total, total)
-    }
 }
 
 /// A set of which nothing is known, which is never wrong.
@@ -764,37 +537,4 @@ fn unknown(arity: usize) -> Set {
     let mut set = Set::empty(arity);
     set.open = true;
     set
-}
-
-fn compare(cmp: IntCmp, a: Interval, b: Interval) -> Tri {
-    let exact = a.0 == a.1 && b.0 == b.1;
-    match cmp {
-        IntCmp::Eq if exact => Tri::from(a.0 == b.0),
-        IntCmp::Eq if a.1 < b.0 || b.1 < a.0 => Tri::False,
-        IntCmp::Lt if a.1 < b.0 => Tri::True,
-        IntCmp::Lt if a.0 >= b.1 => Tri::False,
-        IntCmp::Lte if a.1 <= b.0 => Tri::True,
-        IntCmp::Lte if a.0 > b.1 => Tri::False,
-        _ => Tri::Unknown,
-    }
-}
-
-fn operate(op: IntOp, a: Interval, b: Interval) -> Interval {
-    let exact = a.0 == a.1 && b.0 == b.1;
-    let ends = |f: fn(i128, i128) -> Option<i128>| match (f(a.0, b.0), f(a.1, b.1)) {
-        (Some(low), Some(high)) => (low, high),
-        _ => UNBOUNDED,
-    };
-    let at = |value: Option<i128>| value.map_or(UNBOUNDED, |value| (value, value));
-    match op {
-        IntOp::Add => ends(i128::checked_add),
-        IntOp::Sub => match (a.0.checked_sub(b.1), a.1.checked_sub(b.0)) {
-            (Some(low), Some(high)) => (low, high),
-            _ => UNBOUNDED,
-        },
-        IntOp::Mul if exact => at(a.0.checked_mul(b.0)),
-        IntOp::Div if exact => at(a.0.checked_div(b.0)),
-        IntOp::Rem if exact => at(a.0.checked_rem(b.0)),
-        _ => UNBOUNDED,
-    }
 }

@@ -6,6 +6,8 @@
 mod closure;
 mod database;
 mod evaluate;
+mod formulas;
+mod integers;
 mod membership;
 mod query;
 mod set;

@@ -4,7 +4,8 @@ use std::ops::ControlFlow;
 
 use smallvec::SmallVec;
 
-use super::evaluate::{Evaluator, Interval, Stopped};
+use super::evaluate::{Evaluator, Stopped};
+use super::integers::Interval;
 use super::set::{Atom, Rows, Set, Tri};
 use crate::logic::{Count, ExprId, ExprNode, FormulaNode, Hop, IntId, QueryId, Source, Step};
 
