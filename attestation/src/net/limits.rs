@@ -41,6 +41,32 @@ pub struct Limits {
     pub rate: Rate,
 }
 
+/// What a process has files open for beside connections: databases, handshakes, health, agents, receivers of notifications.
+const OTHER_FILES: usize = 512;
+/// How many connections a gate has at most, and at least.
+const CONNECTIONS: (usize, usize) = (256, 2048);
+
+/// How many connections there may be in a process that may open so many files: a place that is kept for somebody is of no
+/// use where no connection can be accepted.
+fn connections(files: usize) -> usize {
+    let (least, most) = CONNECTIONS;
+    files.saturating_sub(OTHER_FILES).clamp(least, most)
+}
+
+/// How many files this process may open; where that cannot be told, as many as systemd gives to a service.
+fn open_files() -> usize {
+    const USUAL: usize = 1024;
+    let limits = std::fs::read_to_string("/proc/self/limits").unwrap_or_default();
+    let line = limits
+        .lines()
+        .find(|line| line.starts_with("Max open files"));
+    match line.and_then(|line| line.split_whitespace().nth(3)) {
+        Some("unlimited") => usize::MAX,
+        Some(number) => number.parse().unwrap_or(USUAL),
+        None => USUAL,
+    }
+}
+
 impl Limits {
     /// For the gate: its operators and components come first.
     pub fn gate() -> Self {
@@ -51,7 +77,7 @@ impl Limits {
             bytes_per_second: 32 * 1024,
             handshakes: 256,
             handshakes_per_address: 128,
-            connections: 2048,
+            connections: connections(open_files()),
             reserve: 128,
             reserved_for: &[
                 Role::Operator,
@@ -67,6 +93,17 @@ impl Limits {
                 burst: 200,
                 per_second: 50,
             },
+        }
+    }
+
+    /// For what everybody may ask a gate: it takes no places from the gate itself.
+    pub fn everybody() -> Self {
+        Limits {
+            handshakes: 64,
+            handshakes_per_address: 32,
+            connections: 128,
+            reserve: 0,
+            ..Limits::gate()
         }
     }
 
@@ -376,6 +413,14 @@ mod tests {
         assert_eq!(places.counts().handshakes.len(), 4);
         drop(shaking);
         assert_eq!(places.counts().handshakes.len(), 2);
+    }
+
+    #[test]
+    fn there_are_no_more_connections_than_files() {
+        let found = [0, 256, 700, 1024, 4096, 1 << 20, usize::MAX].map(connections);
+        assert_eq!(found, [256, 256, 256, 512, 2048, 2048, 2048]);
+        assert!(open_files() > 0);
+        assert!(Limits::gate().connections > Limits::gate().reserve);
     }
 
     #[test]

@@ -67,7 +67,7 @@ pub async fn serve_everybody(
     router: Router,
     stop: impl Future<Output = ()>,
 ) -> io::Result<()> {
-    serve_as(true, Limits::gate(), listener, tls, router, stop).await
+    serve_as(true, Limits::everybody(), listener, tls, router, stop).await
 }
 
 async fn serve_as(
