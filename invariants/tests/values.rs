@@ -3,8 +3,11 @@
 
 use locus_core::value::Value;
 use locus_core::values::{Duration, Size, pattern};
+use locus_core::{Diagnostic, Sources};
 use locus_frontends::compose::units;
-use locus_frontends::hot;
+use locus_frontends::language::{Registry, Request};
+use locus_frontends::loader::MemoryLoader;
+use locus_frontends::{hot, yaml};
 use locus_invariants::engine::Builtin;
 use proptest::prelude::*;
 
@@ -16,6 +19,32 @@ fn readable(constraint: &str, text: &str, relation: Builtin) -> Result<(), TestC
         prop_assert!(read, "{constraint} accepts {text:?}");
     }
     Ok(())
+}
+
+/// What the front-end of the language that a text is in refuses about it.
+fn refused(text: &str) -> Vec<Diagnostic> {
+    let mut sources = Sources::new();
+    let file = sources.add("a.yaml", text);
+    let documents = yaml::parse(&sources, file, &yaml::Limits::default()).documents;
+    let known = Registry::builtin().by_content(&documents).unwrap();
+    let loader = MemoryLoader::new().with("a.yaml", text);
+    let loaded = known
+        .language
+        .load(&Request::of(["a.yaml"]), &loader, &mut Sources::new());
+    loaded.diagnostics
+}
+
+fn manifest(memory: &str) -> String {
+    format!(
+        "apiVersion: v1\nkind: Pod\nmetadata: {{ name: a }}\nspec:\n  containers:\n  - name: a\n    \
+         image: \"x:1\"\n    resources: {{ limits: {{ memory: \"{memory}\" }} }}\n"
+    )
+}
+
+#[test]
+fn some_quantities_are_accepted() {
+    assert_eq!(refused(&manifest("64Mi")), []);
+    assert_ne!(refused(&manifest("64 apples")), []);
 }
 
 proptest! {
@@ -62,6 +91,14 @@ proptest! {
         prop_assert_eq!(units::bytes(&text).is_ok(), read, "{}", text);
         if let Ok(bytes) = units::bytes(&text) {
             prop_assert_eq!(Size::parse(&text).unwrap().bytes(), bytes);
+        }
+    }
+
+    #[test]
+    fn quantities(text in "[+-]?[0-9]{1,5}(\\.[0-9]{0,3})?(m|k|M|G|E|Ki|Mi|Gi|n|u|e3|E2|E-2|x|i|mi)?") {
+        let value = Value::str(text.as_str());
+        if refused(&manifest(&text)).is_empty() {
+            prop_assert_eq!(Builtin::SameQuantity.holds(&[&value, &value]), Some(true), "{}", text);
         }
     }
 
