@@ -4,7 +4,7 @@ use locus_core::{Diagnostic, FileId, Sources, Span};
 
 use super::object::Object;
 use crate::loader::Loader;
-use crate::yaml::{self, Kind, Limits, Node, Schema};
+use crate::yaml::{self, Entry, Kind, Limits, Mapping, Node, Schema};
 
 /// What was read of the files.
 #[derive(Debug, Default)]
@@ -102,6 +102,7 @@ impl Read {
             return;
         };
         let mut items = None;
+        let inherited = inherited(&mapping);
         for entry in mapping.entries {
             match entry.name().map(|name| &**name) {
                 Some("items") => items = Some(entry.value),
@@ -118,7 +119,8 @@ impl Read {
         }
         match items.map(|items| (items.span, items.kind)) {
             Some((_, Kind::Sequence(items))) => {
-                for item in items {
+                for mut item in items {
+                    inherit(&mut item, &inherited);
                     self.document(item);
                 }
             }
@@ -163,6 +165,37 @@ impl Read {
         self.diagnostics.push(diagnostic.help(
             "every object starts with its `apiVersion` and `kind`, as in `apiVersion: v1` and `kind: Pod`",
         ));
+    }
+}
+
+/// What the items of the list of a kind need not say: a `PodList` is of `Pod`s, in its own `apiVersion`.
+fn inherited(list: &Mapping) -> Vec<Entry> {
+    let mut kind = list.entry("kind").cloned();
+    let of = kind.as_ref().and_then(|kind| kind.value.as_str());
+    let of = of.and_then(|of| of.strip_suffix("List")).map(str::to_owned);
+    let Some(of) = of.filter(|of| !of.is_empty()) else {
+        return Vec::new();
+    };
+    if let Some(entry) = &mut kind
+        && let Kind::Scalar(scalar) = &mut entry.value.kind
+    {
+        scalar.text = of.into();
+    }
+    let version = list.entry("apiVersion").cloned();
+    version.into_iter().chain(kind).collect()
+}
+
+/// Adds what an item takes from its list.
+fn inherit(item: &mut Node, inherited: &[Entry]) {
+    if let Kind::Mapping(mapping) = &mut item.kind {
+        for entry in inherited {
+            if entry
+                .name()
+                .is_some_and(|name| mapping.entry(name).is_none())
+            {
+                mapping.entries.push(entry.clone());
+            }
+        }
     }
 }
 
