@@ -6,6 +6,8 @@
     reason = "a test fails by panicking"
 )]
 
+mod reach;
+
 use std::fs;
 use std::io::Write as _;
 use std::path::Path;
@@ -62,6 +64,20 @@ fn a_folder_is_one_project() {
     assert_eq!(found(folder.path(), &both), (vec![], 0, 0));
     let alone = found(folder.path(), &["k8s/pod.yaml"]);
     assert_eq!(alone.0, ["K8S004"]);
+}
+
+/// As `kubectl` does, with the list of a kind and not with `List`.
+#[test]
+fn items_take_version_and_kind_from_the_list_of_a_kind() {
+    let item = "- metadata: {name: a}\n  data: {k: v}\n";
+    let list = |kind: &str| format!("apiVersion: v1\nkind: {kind}\nitems:\n{item}");
+    let folder = project(&[
+        ("typed.yaml", &list("ConfigMapList")),
+        ("untyped.yaml", &list("List")),
+    ]);
+    assert_eq!(found(folder.path(), &["typed.yaml"]), (vec![], 0, 0));
+    let untyped = found(folder.path(), &["untyped.yaml"]);
+    assert_eq!(untyped.0, ["k8s-document"]);
 }
 
 #[test]

@@ -27,6 +27,8 @@ pub(crate) enum Command {
     VerifyCertificate(VerifyArgs),
     /// Print the location graph of a configuration
     Graph(GraphArgs),
+    /// Print who can talk to whom, and which lines decide it
+    Reach(ReachArgs),
     /// List all rules
     Rules,
     /// Explain a rule: what is wrong, why it matters and how to fix it
@@ -268,6 +270,58 @@ pub(crate) enum GraphFormat {
     Json,
     /// Alloy model
     Als,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+An end is a workload (`shop/front` or `front`), all of a namespace (`shop/`), an address or block, `outside`, `internet`, or
+`ingress-controller`, which stands for what forwards from Ingresses and routes.
+
+Exit codes:
+  0  who can talk to whom was printed
+  1  the same, but the files have errors
+  2  something could not be read or decided
+  3  wrong usage")]
+pub(crate) struct ReachArgs {
+    /// Folder or file; `-` is standard input
+    #[arg(value_name = "FOLDER")]
+    pub(crate) path: PathBuf,
+
+    /// Only connections from this end
+    #[arg(long, value_name = "END")]
+    pub(crate) from: Vec<String>,
+
+    /// Only connections to this end
+    #[arg(long, value_name = "END")]
+    pub(crate) to: Vec<String>,
+
+    /// Also say which lines allow or deny them, for pairs that cannot talk too
+    #[arg(long)]
+    pub(crate) explain: bool,
+
+    /// Print what differs from this folder
+    #[arg(long, value_name = "FOLDER", conflicts_with = "explain")]
+    pub(crate) diff: Option<PathBuf>,
+
+    /// Output format
+    #[arg(long, value_enum, default_value = "text")]
+    pub(crate) format: ReachFormat,
+
+    #[command(flatten)]
+    pub(crate) inputs: InputArgs,
+}
+
+/// How reachability is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReachFormat {
+    /// A line for each pair
+    Text,
+    /// An object for each pair
+    Json,
+    /// Graphviz
+    Dot,
+    /// Image
+    Svg,
 }
 
 #[derive(Debug, Args)]

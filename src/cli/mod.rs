@@ -15,6 +15,7 @@ mod lsp;
 mod outputs;
 mod program;
 mod progress;
+mod reach;
 mod rules;
 mod run;
 mod shell;
@@ -42,6 +43,7 @@ pub fn main() -> ExitCode {
     let exit = match cli.command {
         Command::Check(args) => check::check(&args),
         Command::Graph(args) => graph::graph(&args),
+        Command::Reach(args) => reach::reach(&args),
         Command::Test(args) => test::test(&args),
         Command::VerifyCertificate(args) => certificate::verify(&args),
         Command::Rules => rules::list(),

@@ -15,6 +15,7 @@ pub mod markdown;
 pub mod picture;
 mod place;
 pub mod printable;
+pub mod reach;
 pub mod sarif;
 pub mod text;
 mod xml;

@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use locus_core::facts::Facts;
 use locus_core::vocabulary::{Vocabulary, lg};
 use locus_core::{Diagnostic, LocationGraph, Severity, Sources, Span};
-use locus_frontends::language::{Chosen, Inputs, Loaded, Request};
+use locus_frontends::language::{Chosen, Inputs, Loaded, Reach, Request};
 use locus_invariants::instance::{self, Judgement};
 use locus_invariants::rules::Rule;
 use locus_invariants::{Options, OwnRules, Stats, check_loaded};
@@ -134,21 +134,7 @@ impl Snapshot {
         let mut sources = Sources::new();
         let traced = Traced::new(&self.files);
         let (settings, seen) = self.settings(project, given);
-        let section = settings.section(project.language);
-        let mut request = Request {
-            files: project.files.clone(),
-            inputs: section
-                .inputs
-                .then(project.language.inputs(), &given.inputs),
-            settings: section.own,
-            variables: given.variables.clone(),
-            all_inputs: open,
-            now: given.now,
-            mentioned: settings
-                .rules_of(project.language.name())
-                .map(OwnRules::words)
-                .unwrap_or_default(),
-        };
+        let mut request = request(project, given, &settings, open);
         for chosen in chosen {
             project.language.choose(&mut request, chosen);
         }
@@ -239,6 +225,20 @@ impl Snapshot {
         Ok((trace, report))
     }
 
+    /// Who can talk to whom in a project; none when its language does not say.
+    pub fn reach(&self, project: &Project, given: &Given) -> Option<(Reach, Sources)> {
+        let mut sources = Sources::new();
+        let (settings, _) = self.settings(project, given);
+        let request = request(project, given, &settings, false);
+        let mut reach = project
+            .language
+            .reach(&request, &self.files, &mut sources)?;
+        reach
+            .diagnostics
+            .extend(settings.problems(&[], &mut sources));
+        Some((reach, sources))
+    }
+
     /// Reads a project without asking any rule.
     pub fn read(&self, project: &Project, given: &Given) -> Report {
         let Loading {
@@ -274,6 +274,25 @@ impl Snapshot {
     }
 }
 
+/// What a project is loaded with.
+fn request(project: &Project, given: &Given, settings: &Settings, open: bool) -> Request {
+    let section = settings.section(project.language);
+    Request {
+        files: project.files.clone(),
+        inputs: section
+            .inputs
+            .then(project.language.inputs(), &given.inputs),
+        settings: section.own,
+        variables: given.variables.clone(),
+        all_inputs: open,
+        now: given.now,
+        mentioned: settings
+            .rules_of(project.language.name())
+            .map(OwnRules::words)
+            .unwrap_or_default(),
+    }
+}
+
 impl Report {
     fn of(
         loaded: Loaded,
@@ -289,10 +308,11 @@ impl Report {
             declared: _,
             diagnostics: mut findings,
             mut unchecked,
+            about_settings,
             files,
         } = loaded;
         findings.extend(checked.findings);
-        findings.extend(settings.problems(&mut sources));
+        findings.extend(settings.problems(&about_settings, &mut sources));
         unchecked.extend(checked.unchecked);
         Report {
             language,

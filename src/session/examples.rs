@@ -139,7 +139,7 @@ impl Snapshot {
         };
         if marked.is_empty() && !is_named_example(project.first()) {
             // What is wrong with the settings is said even when there is no example to try them on.
-            outcome.wrong = settings.problems(&mut outcome.sources);
+            outcome.wrong = settings.problems(&[], &mut outcome.sources);
             return Ok(outcome);
         }
         let report = self.check(project, given, cancel)?;

@@ -212,7 +212,7 @@ impl Snapshot {
             .known
             .of(&self.registry, &self.files, Some(path), place);
         let mut sources = Sources::new();
-        let wrong = settings.problems(&mut sources);
+        let wrong = settings.problems(&[], &mut sources);
         (sources, wrong, check::watched(&trace))
     }
 

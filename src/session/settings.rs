@@ -138,13 +138,13 @@ impl Settings {
         rules.map(|rule| rule.id.as_str())
     }
 
-    /// What is wrong with the settings, as diagnostics about other sources.
-    pub(super) fn problems(&self, sources: &mut Sources) -> Vec<Diagnostic> {
-        if self.wrong.is_empty() {
-            return Vec::new();
+    /// What is wrong with the settings, as diagnostics about other sources; also what a configuration showed to be wrong.
+    pub(super) fn problems(&self, shown: &[Diagnostic], sources: &mut Sources) -> Vec<Diagnostic> {
+        let mut wrong: Vec<Diagnostic> = self.wrong.iter().chain(shown).cloned().collect();
+        if wrong.is_empty() {
+            return wrong;
         }
         let files = sources.merge(vec![self.sources.clone()]);
-        let mut wrong = self.wrong.clone();
         for diagnostic in &mut wrong {
             diagnostic.move_to(files.first().map_or(&[], Vec::as_slice));
         }

@@ -239,6 +239,7 @@ impl Language for Compose {
             facts: composition.facts,
             declared: Arc::default(),
             diagnostics: composition.diagnostics,
+            about_settings: Vec::new(),
             unchecked: Vec::new(),
             files: composition.files,
         }

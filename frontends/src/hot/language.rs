@@ -292,6 +292,7 @@ impl Language for Heat {
             facts: loaded.facts,
             declared: Arc::new(loaded.declared),
             diagnostics,
+            about_settings: Vec::new(),
             unchecked,
             files: loaded
                 .files

@@ -7,6 +7,11 @@ const REFUSED: &str = "The API server refuses the object.";
 /// The codes of Kubernetes manifests.
 pub(super) static CODES: &[Code] = &[
     Code::error(
+        "k8s-assertion",
+        "an assertion about who can talk to whom does not hold",
+        "`[kubernetes] assert` in `locus.toml` says who may and who may not talk to whom; these lines decide otherwise.",
+    ),
+    Code::error(
         "k8s-crd",
         "a file with definitions of custom resources holds something else",
         "Only CustomResourceDefinitions are read from files that `--crd` names.",

@@ -2,13 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use locus_core::Sources;
 use locus_core::catalogue::Code;
+use locus_core::value::Field;
 use locus_core::vocabulary::Vocabulary;
+use locus_core::{Diagnostic, Sources};
 
+use super::build::Asked;
+use super::settings::Settings;
+use super::vocabulary::REACHABILITY as WORDS;
 use super::{Options, release};
 use crate::language::{
-    Confidence, Found, Input, InputKind, Kind, KindRole, Language, Loaded, Project, Request, Word,
+    Confidence, Found, Input, InputKind, Kind, KindRole, Language, Loaded, OwnSettings, Project,
+    Reach, Request, SettingKey, Word,
 };
 use crate::loader::{Loader, PathKind, directory, join};
 use crate::yaml::{Mapping, Node};
@@ -208,6 +213,14 @@ impl Language for Kubernetes {
         INPUTS
     }
 
+    fn setting_keys(&self) -> &'static [SettingKey] {
+        super::settings::KEYS
+    }
+
+    fn settings(&self, fields: &[Field], diagnostics: &mut Vec<Diagnostic>) -> Option<OwnSettings> {
+        Some(super::settings::read(fields, diagnostics))
+    }
+
     fn codes(&self) -> &'static [Code] {
         super::codes::CODES
     }
@@ -216,18 +229,42 @@ impl Language for Kubernetes {
         super::vocabulary::vocabulary()
     }
 
+    fn says_who_reaches_whom(&self) -> bool {
+        true
+    }
+
+    fn reach(
+        &self,
+        request: &Request,
+        loader: &dyn Loader,
+        sources: &mut Sources,
+    ) -> Option<Reach> {
+        Some(super::network::reach(&options(request), loader, sources))
+    }
+
     fn load(&self, request: &Request, loader: &dyn Loader, sources: &mut Sources) -> Loaded {
-        let inputs = &request.inputs;
-        let release = inputs.text("kubernetes-version").and_then(release::parse);
-        let options = Options {
-            files: request.files.clone(),
-            crds: inputs.texts("crd").map(str::to_owned).collect(),
-            release: release.unwrap_or(release::NEWEST),
-            namespace: inputs.text("namespace").unwrap_or("default").into(),
-            pod_security: None,
-        };
+        let options = options(request);
         let manifests = super::load(&options, loader, sources);
-        super::build::build(manifests, &options)
+        let settings = request.settings.as_ref();
+        let settings = settings.and_then(OwnSettings::get::<Settings>);
+        let asked = Asked {
+            assertions: settings.map_or(&[], |settings| &settings.assertions),
+            reaches: WORDS.iter().any(|word| request.mentioned.contains(*word)),
+        };
+        super::build::build(manifests, &options, &asked)
+    }
+}
+
+/// What is loaded, and for which cluster.
+fn options(request: &Request) -> Options {
+    let inputs = &request.inputs;
+    let release = inputs.text("kubernetes-version").and_then(release::parse);
+    Options {
+        files: request.files.clone(),
+        crds: inputs.texts("crd").map(str::to_owned).collect(),
+        release: release.unwrap_or(release::NEWEST),
+        namespace: inputs.text("namespace").unwrap_or("default").into(),
+        pod_security: None,
     }
 }
 

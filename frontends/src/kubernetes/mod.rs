@@ -19,10 +19,12 @@ mod custom;
 mod language;
 mod metadata;
 pub mod model;
+pub mod network;
 pub mod object;
 mod reader;
 pub mod release;
 pub mod schema;
+mod settings;
 pub mod text;
 pub mod vocabulary;
 
@@ -187,6 +189,12 @@ impl Checker<'_> {
                 });
                 let diagnostic = Diagnostic::error("k8s-kind", message).at(kind.span);
                 self.diagnostics.push(diagnostic.maybe_help(help));
+            }
+            Lookup::Unchecked | Lookup::Foreign if network::admin::is_admin_policy(object) => {
+                object.scope = Scope::Cluster;
+                metadata::check(object, self.options.release, self.diagnostics);
+                // It is read again when someone asks who can talk to whom.
+                let _ = network::admin::read(0, object, self.diagnostics);
             }
             Lookup::Unchecked | Lookup::Foreign => {
                 object.scope = Scope::Unknown;

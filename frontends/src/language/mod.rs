@@ -9,6 +9,7 @@ pub mod editing;
 pub mod input;
 pub mod kind;
 pub mod project;
+pub mod reach;
 pub mod registry;
 pub mod schema;
 pub mod settings;
@@ -39,6 +40,7 @@ pub use editing::{Follows, NamePart, NameUse, Names, Place, Suggestion};
 pub use input::{Input, InputKind, InputValue, Inputs, Word};
 pub use kind::{Confidence, Kind, KindRole};
 pub use project::{Found, Project};
+pub use reach::Reach;
 pub use registry::{Recognised, Registry, register};
 pub use settings::{OwnSettings, Section, SettingKey};
 
@@ -174,6 +176,22 @@ pub trait Language: Sync {
         None
     }
 
+    /// Whether it says who can talk to whom.
+    fn says_who_reaches_whom(&self) -> bool {
+        false
+    }
+
+    /// Who can talk to whom; none for a language that does not say.
+    fn reach(
+        &self,
+        request: &Request,
+        loader: &dyn Loader,
+        sources: &mut Sources,
+    ) -> Option<Reach> {
+        let _ = (request, loader, sources);
+        None
+    }
+
     /// Loads a configuration. One that is only recognised is said to be unchecked.
     fn load(&self, request: &Request, loader: &dyn Loader, sources: &mut Sources) -> Loaded {
         let _ = (loader, sources);
@@ -185,6 +203,7 @@ pub trait Language: Sync {
             facts: Facts::new(self.vocabulary().facts()),
             declared: Arc::default(),
             diagnostics: Vec::new(),
+            about_settings: Vec::new(),
             unchecked: vec![Diagnostic::warning("kind", message)],
             files: request.files.clone(),
         }
@@ -244,6 +263,8 @@ pub struct Loaded {
     pub diagnostics: Vec<Diagnostic>,
     /// What could not be checked, and why.
     pub unchecked: Vec<Diagnostic>,
+    /// What the settings say and the configuration shows to be wrong, at its place in the settings.
+    pub about_settings: Vec<Diagnostic>,
     /// The paths of all files that are part of it, the first being the one named.
     pub files: Vec<String>,
 }

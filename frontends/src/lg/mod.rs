@@ -100,6 +100,7 @@ impl Language for Graphs {
             facts: Facts::new(self.vocabulary().facts()),
             declared: Arc::default(),
             diagnostics,
+            about_settings: Vec::new(),
             unchecked: Vec::new(),
             files: request.files.clone(),
         }

@@ -113,6 +113,7 @@ impl Language for Tosca {
             facts: service.facts,
             declared: Arc::default(),
             diagnostics: service.diagnostics,
+            about_settings: Vec::new(),
             unchecked: service.unchecked,
             files: service.files,
         }

@@ -191,6 +191,7 @@ impl Language for Recipes {
             declared: Arc::default(),
             diagnostics: reader.wrong,
             unchecked: Vec::new(),
+            about_settings: Vec::new(),
             files: request.files.clone(),
         }
     }

@@ -3,6 +3,8 @@
 mod network;
 mod objects;
 mod pods;
+mod policies;
+mod reachability;
 mod references;
 mod security;
 mod values;
@@ -16,14 +18,19 @@ use locus_core::{Int, Location, LocationGraph, LocationId, Span};
 use rustc_hash::FxHashMap;
 
 use super::model::{Model, WorkloadId};
+use super::network as analysis;
+use super::network::assertions::Assertion;
 use super::object::Object;
 use super::vocabulary::{DECLARATIONS, field, sig};
 use super::{Manifests, Options};
 use crate::language::Loaded;
 
 /// Builds the graph and the facts of a project.
-pub(super) fn build(manifests: Manifests, options: &Options) -> Loaded {
+pub(super) fn build(mut manifests: Manifests, options: &Options, asked: &Asked<'_>) -> Loaded {
     let model = Model::of(&manifests.objects);
+    let asserted = analysis::check(asked.assertions, &model, &manifests.diagnostics);
+    manifests.diagnostics.extend(asserted.findings);
+    manifests.unchecked.extend(asserted.unchecked);
     let mut builder = Builder {
         model: &model,
         options,
@@ -41,7 +48,11 @@ pub(super) fn build(manifests: Manifests, options: &Options) -> Loaded {
     builder.objects();
     builder.workloads();
     builder.network();
+    builder.policies();
     builder.references();
+    if asked.reaches {
+        builder.reachability();
+    }
     let Builder { graph, facts, .. } = builder;
     Loaded {
         language: "kubernetes",
@@ -50,8 +61,18 @@ pub(super) fn build(manifests: Manifests, options: &Options) -> Loaded {
         declared: Arc::default(),
         diagnostics: manifests.diagnostics,
         unchecked: manifests.unchecked,
+        about_settings: asserted.wrong,
         files: manifests.files,
     }
+}
+
+/// What is asked of a project beyond what is always stated.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Asked<'a> {
+    /// Assertions about who can talk to whom.
+    pub(super) assertions: &'a [Assertion],
+    /// Whether a rule asks who can talk to whom.
+    pub(super) reaches: bool,
 }
 
 /// An object as a location and an atom.

@@ -19,6 +19,9 @@ pub fn vocabulary() -> Vocabulary {
     Vocabulary::of(&FACTS)
 }
 
+/// The fields that are stated only when a rule mentions one of them.
+pub(super) const REACHABILITY: [&str; 3] = ["reaches", "reaches_internet", "internet_reaches"];
+
 const BOOL: &[&str] = &["Bool"];
 const TEXT: &[&str] = &["Text"];
 const NUMBER: &[&str] = &["Number"];
@@ -69,7 +72,7 @@ pub const DECLARATIONS: Declarations = Declarations {
         workload::kind("OtherWorkload", "Another kind with a template of pods."),
         network::SERVICE,
         network::INGRESS,
-        objects::kind("NetworkPolicy", "A NetworkPolicy."),
+        network::NETWORK_POLICY,
         objects::DATA,
         sig("ConfigMap", Some("DataObject"), "A ConfigMap.", &[]),
         sig("Secret", Some("DataObject"), "A Secret.", &[]),
@@ -108,6 +111,11 @@ pub const DECLARATIONS: Declarations = Declarations {
             "PeerSelector",
             "The `podSelector` of a peer of a NetworkPolicy in its own namespace.",
         ),
+        network::POLICY_RULE,
+        network::POLICY_PEER,
+        network::POLICY_PORT,
+        network::POLICY_TIE,
+        network::FORWARD,
         network::selector("BudgetSelector", "The selector of a PodDisruptionBudget."),
         objects::RULE,
         references::REFERENCE,

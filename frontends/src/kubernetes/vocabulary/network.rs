@@ -16,6 +16,11 @@ pub(super) const SERVICE: SigDecl = sig(
             "`ClusterIP`, `NodePort`, `LoadBalancer` or `ExternalName`.",
         ),
         set("service_ports", &["ServicePort"], "Its ports."),
+        one(
+            "cut_off",
+            BOOL,
+            "Whether policies let nobody talk to its pods on the ports that it leads to.",
+        ),
     ],
 );
 
@@ -38,6 +43,91 @@ pub(super) const SERVICE_PORT: SigDecl = sig(
             &["ContainerPort"],
             "The ports of selected containers that have that name or number, and protocol.",
         ),
+    ],
+);
+
+pub(super) const NETWORK_POLICY: SigDecl = sig(
+    "NetworkPolicy",
+    super::OBJECT,
+    "A NetworkPolicy.",
+    &[lone(
+        "allows",
+        BOOL,
+        "Whether some rule of it allows something; none when it has no rules, or selects no pods.",
+    )],
+);
+
+pub(super) const POLICY_RULE: SigDecl = sig(
+    "TrafficRule",
+    None,
+    "A rule of a policy of the network; its span is where it starts.",
+    &[
+        one("policy", &["Object"], "Its policy."),
+        one("side", TEXT, "`ingress` or `egress`."),
+        one(
+            "tier",
+            TEXT,
+            "`admin`, `network` or `baseline`: when its policy is asked.",
+        ),
+        one(
+            "counts",
+            BOOL,
+            "Whether it decides about something that no other rule decides before it or allows as well.",
+        ),
+    ],
+);
+
+pub(super) const POLICY_PEER: SigDecl = sig(
+    "TrafficPeer",
+    None,
+    "Pods that a rule of a policy names by labels; its span is where they are named.",
+    &[
+        one("peer_of", &["Object"], "Its policy."),
+        one(
+            "elsewhere",
+            BOOL,
+            "Whether it has a selector of namespaces, as opposed to being about the policy's own.",
+        ),
+        one("matches", BOOL, "Whether some pods among the files match."),
+    ],
+);
+
+pub(super) const POLICY_PORT: SigDecl = sig(
+    "TrafficPort",
+    None,
+    "A port that a rule of a policy names; its span is where the rule starts.",
+    &[
+        one("port_of", &["Object"], "Its policy."),
+        one(
+            "listed",
+            BOOL,
+            "Whether a container that the rule is about lists a port of that name and protocol.",
+        ),
+    ],
+);
+
+pub(super) const POLICY_TIE: SigDecl = sig(
+    "PolicyTie",
+    None,
+    "Two policies of one tier with the same priority; its span is the name of the second.",
+    &[
+        one("tied", &["Object"], "The second."),
+        one("tied_with", &["Object"], "The first."),
+    ],
+);
+
+pub(super) const FORWARD: SigDecl = sig(
+    "Forward",
+    None,
+    "A Service that an Ingress or route leads to from outside; its span is its name there.",
+    &[
+        one("forwarded_by", &["Object"], "The Ingress or route."),
+        one(
+            "blocked",
+            BOOL,
+            "Whether policies let nothing of it through to the pods.",
+        ),
+        set("blockers", &["Object"], "The policies about these pods."),
     ],
 );
 

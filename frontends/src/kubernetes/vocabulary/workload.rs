@@ -93,6 +93,21 @@ pub(super) const WORKLOAD: SigDecl = sig(
             BOOL,
             "Whether a NetworkPolicy among the files selects its pods.",
         ),
+        set(
+            "reaches",
+            &["Workload"],
+            "The other workloads whose pods its pods can talk to, on some port, as far as policies decide it.",
+        ),
+        one(
+            "reaches_internet",
+            BOOL,
+            "Whether its pods can talk to some address of the internet.",
+        ),
+        one(
+            "internet_reaches",
+            BOOL,
+            "Whether some address of the internet can talk to its pods, also through an Ingress or route.",
+        ),
         lone(
             "level",
             TEXT,

@@ -1,0 +1,55 @@
+//! What `[kubernetes]` in `locus.toml` says beyond inputs.
+
+use locus_core::Diagnostic;
+use locus_core::value::{Field, Item, Value};
+
+use super::network::assertions::Assertion;
+use crate::language::{OwnSettings, SettingKey};
+
+/// The keys that are read here.
+pub(super) static KEYS: &[SettingKey] = &[SettingKey {
+    name: "assert",
+    help: "Assertions about who can talk to whom",
+    json_type: "array",
+}];
+
+/// What a project says about its cluster.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Settings {
+    /// Assertions about who can talk to whom.
+    pub(super) assertions: Vec<Assertion>,
+}
+
+/// Reads the keys.
+pub(super) fn read(fields: &[Field], diagnostics: &mut Vec<Diagnostic>) -> OwnSettings {
+    let mut settings = Settings::default();
+    for field in fields {
+        if &*field.name == "assert" {
+            assertions(&field.item, &mut settings, diagnostics);
+        }
+    }
+    OwnSettings::new(settings)
+}
+
+fn assertions(item: &Item, settings: &mut Settings, diagnostics: &mut Vec<Diagnostic>) {
+    let items = match &item.value {
+        Value::List(items) => items.as_slice(),
+        Value::Str(_) => std::slice::from_ref(item),
+        _ => {
+            let message = "`assert` takes a list of strings";
+            diagnostics.push(Diagnostic::error("settings", message).at(item.span));
+            return;
+        }
+    };
+    for item in items {
+        let Value::Str(text) = &item.value else {
+            let message = "an assertion is a string";
+            diagnostics.push(Diagnostic::error("settings", message).at(item.span));
+            continue;
+        };
+        match Assertion::parse(text, item.span) {
+            Ok(assertion) => settings.assertions.push(assertion),
+            Err(diagnostic) => diagnostics.push(*diagnostic),
+        }
+    }
+}

@@ -1,0 +1,5 @@
+//! `locus reach`: who can talk to whom.
+
+mod brute;
+mod command;
+mod suite;
