@@ -1,9 +1,12 @@
 //! What would mend a project: few small edits after which no rule is broken.
 //!
-//! Edits come from a fixed vocabulary ([`candidates`]) and are tried in the order of their size, on the text itself: an edit
-//! is taken when a finding is gone, nothing new is found and nothing stays unchecked that was checked before.
+//! Edits come from a fixed vocabulary ([`candidates`]) and are tried on the text itself: an edit helps when a finding is gone,
+//! nothing new is found and nothing stays unchecked that was checked before. Of those that help, a solver chooses the
+//! fewest that mend everything together ([`choose`]). What is left then is mended one by one, with what explains it and
+//! with pairs of edits.
 
 mod candidates;
+mod choose;
 mod values;
 
 use std::collections::BTreeMap;
@@ -16,9 +19,19 @@ use super::check::{Given, Report};
 use super::discover::Project;
 use super::{Cancel, Cancelled, Snapshot};
 use candidates::{Candidate, candidates};
+use choose::Choice;
 
 /// The most edits that one suggestion has.
 const EDITS: usize = 40;
+
+/// Edits for one finding that are tried alone before the solver chooses.
+const ALONE: usize = 24;
+
+/// Edits that the solver chooses from.
+const TOGETHER: usize = 240;
+
+/// How often the solver proposes edits.
+const PROPOSALS: usize = 24;
 
 /// The edits that are tried in pairs when none helps alone.
 const PAIRED: usize = 10;
@@ -119,6 +132,9 @@ impl Search<'_> {
         let first = report.findings.len();
         let mut suggestion = Suggestion::default();
         let mut hopeless: Vec<(String, String)> = Vec::new();
+        if let Some(mended) = self.together(&report)? {
+            report = self.take(&mut suggestion, &report, mended);
+        }
         while suggestion.titles.len() < EDITS {
             let mut open = report.findings.iter();
             let key = |found: &Diagnostic| (found.code.clone(), found.message.clone());
@@ -126,17 +142,7 @@ impl Search<'_> {
                 break;
             };
             match self.mend(&report, &target)? {
-                Some((candidate, texts, after)) => {
-                    suggestion.titles.extend(candidate.titles);
-                    let known = suggestion.applicability.unwrap_or(Applicability::Safe);
-                    suggestion.applicability = Some(known.min(candidate.applicability));
-                    for (path, text) in texts {
-                        let before = || original(&report.sources, &path);
-                        let entry = self.texts.entry(path.clone());
-                        entry.or_insert_with(|| (before(), String::new())).1 = text;
-                    }
-                    report = after;
-                }
+                Some(mended) => report = self.take(&mut suggestion, &report, mended),
                 None => hopeless.push(key(&target)),
             }
         }
@@ -154,6 +160,108 @@ impl Search<'_> {
             })
             .collect();
         Ok((!suggestion.files.is_empty()).then_some(suggestion))
+    }
+
+    /// Adds edits to a suggestion; what is found with them.
+    fn take(&mut self, suggestion: &mut Suggestion, report: &Report, mended: Mended) -> Report {
+        let (candidate, texts, after) = mended;
+        suggestion.titles.extend(candidate.titles);
+        let known = suggestion.applicability.unwrap_or(Applicability::Safe);
+        suggestion.applicability = Some(known.min(candidate.applicability));
+        for (path, text) in texts {
+            let before = || original(&report.sources, &path);
+            let entry = self.texts.entry(path.clone());
+            entry.or_insert_with(|| (before(), String::new())).1 = text;
+        }
+        after
+    }
+
+    /// The fewest edits that mend all findings which an edit mends alone.
+    fn together(&self, report: &Report) -> Result<Option<Mended>, Cancelled> {
+        let before = counted(report);
+        let keys: Vec<&(String, String)> = before.keys().collect();
+        let mut all: Vec<Candidate> = Vec::new();
+        let mut helps: Vec<Vec<usize>> = vec![Vec::new(); keys.len()];
+        let mut known: Vec<Candidate> = Vec::new();
+        for target in &report.findings {
+            let own = candidates(report, target, &[], self.safe_only);
+            for candidate in own.into_iter().take(ALONE) {
+                if known.iter().any(|other| other.edits == candidate.edits) {
+                    continue;
+                }
+                if known.len() >= TOGETHER {
+                    break;
+                }
+                known.push(candidate.clone());
+                let Some((_, after)) = self.with(report, &candidate)? else {
+                    continue;
+                };
+                let now = counted(&after);
+                for (at, key) in keys.iter().enumerate() {
+                    if now.get(*key) < before.get(*key)
+                        && let Some(helpers) = helps.get_mut(at)
+                    {
+                        helpers.push(all.len());
+                    }
+                }
+                all.push(candidate);
+            }
+        }
+        let mut clashes = Vec::new();
+        for (at, a) in all.iter().enumerate() {
+            for (to, b) in all.iter().enumerate().skip(at + 1) {
+                if a.with(b).is_none() {
+                    clashes.push((at, to));
+                }
+            }
+        }
+        let helped: Vec<bool> = helps.iter().map(|helpers| !helpers.is_empty()).collect();
+        if !helped.contains(&true) {
+            return Ok(None);
+        }
+        let mut choice = Choice::new(all.len(), helps, &clashes);
+        for _ in 0..PROPOSALS {
+            let Some(chosen) = choice.propose() else {
+                return Ok(None);
+            };
+            let edits = chosen.iter().filter_map(|&at| all.get(at).cloned());
+            let joined = edits.reduce(|a, b| a.with(&b).unwrap_or(a));
+            let Some(joined) = joined else {
+                return Ok(None);
+            };
+            let Some((texts, after)) = self.with(report, &joined)? else {
+                choice.refuse(&chosen);
+                continue;
+            };
+            let now = counted(&after);
+            let left = keys
+                .iter()
+                .zip(&helped)
+                .position(|(key, helped)| *helped && now.contains_key(*key));
+            match left {
+                None => return Ok(Some((joined, texts, after))),
+                Some(finding) => choice.leaves(&chosen, finding),
+            }
+        }
+        Ok(None)
+    }
+
+    /// The texts with an edit, and what is found in them; none when something is worse.
+    fn with(
+        &self,
+        report: &Report,
+        candidate: &Candidate,
+    ) -> Result<Option<(BTreeMap<String, String>, Report)>, Cancelled> {
+        let Some(texts) = apply(&report.sources, &candidate.edits) else {
+            return Ok(None);
+        };
+        let after = self.check(&texts)?;
+        let (before, now) = (counted(report), counted(&after));
+        let none_new = now
+            .iter()
+            .all(|(key, count)| before.get(key) >= Some(count));
+        let checked = after.unchecked.len() <= report.unchecked.len() && !after.graph.is_empty();
+        Ok((none_new && checked).then_some((texts, after)))
     }
 
     /// An edit that mends a finding, the texts it changes and what is found in them.
@@ -197,18 +305,10 @@ impl Search<'_> {
         let before = counted(report);
         let key = (target.code.clone(), target.message.clone());
         for candidate in all {
-            let Some(texts) = apply(&report.sources, &candidate.edits) else {
+            let Some((texts, after)) = self.with(report, &candidate)? else {
                 continue;
             };
-            let after = self.check(&texts)?;
-            let now = counted(&after);
-            let less = now.get(&key) < before.get(&key);
-            let none_new = now
-                .iter()
-                .all(|(key, count)| before.get(key) >= Some(count));
-            let checked =
-                after.unchecked.len() <= report.unchecked.len() && !after.graph.is_empty();
-            if less && none_new && checked {
+            if counted(&after).get(&key) < before.get(&key) {
                 return Ok(Some((candidate, texts, after)));
             }
         }
