@@ -109,7 +109,7 @@ impl Entries {
                 "env" | "toml" => entries.lines(id, sources),
                 _ => {
                     let parsed = yaml::parse(sources, id, &Limits::default());
-                    let plain = parsed.is_complete() && parsed.duplicates.is_empty();
+                    let plain = parsed.is_complete();
                     let documents: Vec<Node> =
                         parsed.documents.into_iter().map(|one| one.root).collect();
                     if !plain || !documents.iter().all(can_be_written) {
