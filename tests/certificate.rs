@@ -285,7 +285,22 @@ fn any_changed_byte_is_noticed() {
             None => assert_eq!(good.trust, Trust::Unsigned),
             Some(key) => assert_eq!(good.trust, Trust::Signed(key.id())),
         }
-        // Bytes all over, each in three ways; cut off, and longer.
+        // Every byte in one way, and bytes all over in others; cut off, and longer.
+        if public.is_none() {
+            for at in 0..sealed.len() {
+                let mut changed = sealed.clone();
+                changed[at] ^= 0x01;
+                assert!(check(&changed).is_err(), "byte {at}");
+            }
+            let text = std::fs::read(here.join("a.yaml")).unwrap();
+            for at in 0..text.len() {
+                let mut changed = text.clone();
+                changed[at] ^= 0x01;
+                std::fs::write(here.join("a.yaml"), &changed).unwrap();
+                assert!(check(&sealed).is_err(), "byte {at} of the file");
+            }
+            std::fs::write(here.join("a.yaml"), &text).unwrap();
+        }
         let step = (sealed.len() / 700).max(1);
         let ends = (0..64).chain(sealed.len().saturating_sub(700)..sealed.len());
         for at in (0..sealed.len()).step_by(step).chain(ends) {
@@ -318,6 +333,75 @@ fn a_wrong_proof_is_refused_though_it_is_signed() {
         .unwrap();
     let found = verify(&sealed, Some(&signing.public()), folder.path(), &FileSystem);
     assert!(matches!(found, Err(Unverified::Broken(why)) if why.contains("the proof for HOT207")));
+}
+
+/// What only a solver can say is proved, and the proof is part of the certificate.
+#[test]
+fn what_needed_a_solver_is_proved() {
+    let folder = folder();
+    let here = folder.path();
+    let mut text = String::from("heat_template_version: 2021-04-16\nparameters:\n");
+    for at in 1..=5 {
+        text += &format!("  f{at}: {{ type: boolean, default: false }}\n");
+    }
+    text += "conditions:
+  first: { and: [{ get_param: f1 }, { get_param: f2 }, { get_param: f3 }] }
+  second: { and: [{ not: { get_param: f1 } }, { get_param: f4 }, { get_param: f5 }] }
+resources:
+  net: { type: OS::Neutron::Net }
+";
+    for (name, condition) in [("a", "first"), ("b", "second")] {
+        text += &format!(
+            "  {name}:\n    type: OS::Neutron::Port\n    condition: {condition}\n    properties: {{ network: {{ get_resource: net }}, fixed_ips: [{{ ip_address: 10.0.0.9 }}] }}\n"
+        );
+    }
+    std::fs::write(here.join("b.yaml"), text).unwrap();
+    let args = [
+        "check",
+        "b.yaml",
+        "--all-inputs",
+        "--show-undecided",
+        "--certificate",
+        "c.json",
+    ];
+    let output = locus(here, &args);
+    assert!(output.status.success(), "{}", said(&output));
+    let output = locus(here, &["verify-certificate", "c.json"]);
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    assert!(
+        said(&output).contains("proofs checked: 1"),
+        "{}",
+        said(&output)
+    );
+}
+
+/// A folder whose files were asked for must have the same files; the certificate itself does not count.
+#[test]
+fn a_file_that_joins_a_folder_that_was_listed_is_noticed() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    std::fs::create_dir(here.join("k")).unwrap();
+    std::fs::write(here.join("k/a.yaml"), TEMPLATE).unwrap();
+    for (named, certificate) in [("k", "k/c.json"), ("k", "d.json"), (".", "e.json")] {
+        let output = locus(here, &["check", named, "--certificate", certificate]);
+        assert!(output.status.success(), "{}", said(&output));
+        let verify = |folder: &str, code: i32| {
+            let args = ["verify-certificate", certificate, "--folder", folder];
+            let output = locus(here, &args);
+            assert_eq!(output.status.code(), Some(code), "{}", said(&output));
+            said(&output)
+        };
+        verify(".", 0);
+        verify(here.to_str().unwrap(), 0);
+        // What is no configuration does not matter.
+        std::fs::write(here.join("k/notes.txt"), "x").unwrap();
+        verify(".", 0);
+        std::fs::write(here.join("k/b.yaml"), TEMPLATE).unwrap();
+        let told = verify(".", 1);
+        assert!(told.contains("`k/b.yaml` was added to"), "{told}");
+        std::fs::remove_file(here.join("k/b.yaml")).unwrap();
+        verify(".", 0);
+    }
 }
 
 #[test]

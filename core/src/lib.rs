@@ -9,6 +9,7 @@ pub mod diagnostic;
 pub mod facts;
 pub mod graph;
 pub mod int;
+pub mod memory;
 pub mod source;
 pub mod suggest;
 pub mod value;

@@ -5,6 +5,8 @@ use std::sync::{Arc, OnceLock};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
+use crate::memory::Memory;
+
 /// The identity of one source file within a [`Sources`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct FileId(u32);
@@ -99,6 +101,8 @@ impl SourceFile {
 #[derive(Clone, Debug, Default)]
 pub struct Sources {
     files: Vec<SourceFile>,
+    /// Where what is made of them is kept, when others read the same files.
+    pub(crate) memory: Option<Arc<Memory>>,
 }
 
 impl Sources {

@@ -13,7 +13,7 @@ pub mod models;
 pub mod own;
 
 pub use check::{
-    Candidate, Candidates, Checker, Configuration, Dependence, Options, Report, Stats,
+    Candidate, Candidates, Checker, Configuration, Dependence, Options, Proved, Report, Stats,
     check as check_loaded,
 };
 pub use explain::explain;

@@ -4,12 +4,15 @@ use std::fmt;
 
 use crate::limits::Limits;
 use crate::sat::{Answer, SatSolver as _, Varisat};
+use crate::search::Proof;
 
 /// Clauses over numbered variables. Literals are numbers as in DIMACS: variables count from 1, a negative number is a
 /// negation.
 pub struct Clauses {
     solver: Varisat,
     vars: i32,
+    /// All of them, for proofs.
+    list: Vec<Vec<i32>>,
 }
 
 impl fmt::Debug for Clauses {
@@ -23,6 +26,7 @@ impl Default for Clauses {
         Clauses {
             solver: Varisat::new(false),
             vars: 0,
+            list: Vec::new(),
         }
     }
 }
@@ -37,6 +41,7 @@ impl Clauses {
     /// Demands one of the literals.
     pub fn add(&mut self, clause: &[i32]) {
         self.solver.add_clause(clause);
+        self.list.push(clause.to_vec());
     }
 
     /// Demands that a variable is true exactly when all literals are.
@@ -86,6 +91,21 @@ impl Clauses {
         self.solver.solve(assumptions, &Limits::default()) == Answer::Sat
     }
 
+    /// A proof that none of some sets of literals can be true; none when one of them can, or it is too hard to tell.
+    pub fn prove(&self, impossible: &[Vec<i32>]) -> Option<Proof> {
+        let mut clauses = self.list.clone();
+        let mut vars = self.vars;
+        // One of the sets is chosen, whichever.
+        let mut chosen = Vec::with_capacity(impossible.len());
+        for literals in impossible {
+            vars = vars.saturating_add(1);
+            chosen.push(vars);
+            clauses.extend(literals.iter().map(|&literal| vec![-vars, literal]));
+        }
+        clauses.push(chosen);
+        Proof::of(vars, &clauses, &Limits::default()).ok()
+    }
+
     /// The value of a variable.
     pub fn value(&self, var: i32) -> bool {
         self.solver.value(var)
@@ -108,6 +128,9 @@ mod tests {
         assert!(!clauses.solve(&[-counts[2], vars[4]]));
         assert!(clauses.solve(&[-counts[2]]));
         assert_eq!(vars.iter().filter(|&&var| clauses.value(var)).count(), 2);
+        let proof = clauses.prove(&[vec![-counts[1]], vec![-counts[2], vars[4]]]);
+        assert!(proof.is_some_and(|proof| proof.dimacs.starts_with(b"p cnf ")));
+        assert_eq!(clauses.prove(&[vec![-counts[2]]]), None);
         let and = clauses.var();
         clauses.all(and, &vars);
         assert!(clauses.solve(&[and]));

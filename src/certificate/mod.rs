@@ -13,10 +13,10 @@ mod verify;
 pub use key::{PublicKey, SigningKey};
 pub use state::Obligation;
 pub use statement::{
-    Certificate, Evidence, Finding, InputGiven, PREDICATE, Predicate, ProjectChecked, RuleChecked,
-    STATEMENT, Statement, Subject, Tool, Verdict,
+    Certificate, Evidence, Finding, InputGiven, Listing, PREDICATE, Predicate, ProjectChecked,
+    RuleChecked, STATEMENT, Statement, Subject, Tool, Verdict,
 };
-pub use verify::{Trust, Unverified, Verified, verify};
+pub use verify::{Trust, Unverified, Verified, verify, verify_at};
 
 use sha2::{Digest as _, Sha256};
 

@@ -12,8 +12,8 @@ use locus_invariants::rules::Rule;
 
 use super::sha256;
 use super::statement::{
-    Evidence, Finding, InputGiven, PREDICATE, Predicate, ProjectChecked, RuleChecked, STATEMENT,
-    Statement, Subject, Tool, Verdict,
+    Evidence, Finding, InputGiven, Listing, PREDICATE, Predicate, ProjectChecked, RuleChecked,
+    STATEMENT, Statement, Subject, Tool, Verdict,
 };
 use crate::session::{Batch, Given, Seen, Snapshot};
 
@@ -41,6 +41,7 @@ impl Statement {
     ) -> Statement {
         let mut subjects: BTreeMap<String, String> = BTreeMap::new();
         let (mut absent, mut present) = (BTreeSet::new(), BTreeSet::new());
+        let mut listings: BTreeMap<String, Vec<String>> = BTreeMap::new();
         let mut words: BTreeSet<String> = BTreeSet::new();
         for checked in &batch.checked {
             for seen in &checked.report.seen {
@@ -54,6 +55,9 @@ impl Statement {
                     }
                     Seen::Present(_) => {
                         present.insert(name);
+                    }
+                    Seen::Listed(_, files) => {
+                        listings.insert(name, files.clone());
                     }
                     Seen::Absent(_) => {
                         absent.insert(name);
@@ -117,6 +121,15 @@ impl Statement {
         let time = given
             .now
             .and_then(|now| now.duration_since(UNIX_EPOCH).ok());
+        let proved = batch.checked.iter().flat_map(|one| &one.report.proofs);
+        let proved = proved.map(|proved| {
+            evidence(&Obligation {
+                rule: proved.rule.clone(),
+                claim: proved.claim.clone(),
+                cnf: proved.proof.dimacs.clone(),
+                drat: proved.proof.drat.clone(),
+            })
+        });
         let found = |all: &[Diagnostic]| {
             let stated = all.iter().map(|one| finding(one, &batch.sources));
             stated.collect()
@@ -143,6 +156,18 @@ impl Statement {
                 variables: variables.collect(),
                 absent: absent.into_iter().collect(),
                 present: present.into_iter().collect(),
+                listings: listings
+                    .into_iter()
+                    .map(|(folder, files)| Listing { folder, files })
+                    .collect(),
+                searched: batch
+                    .searched
+                    .iter()
+                    .map(|(searched, files)| Listing {
+                        folder: relative(folder, searched),
+                        files: files.iter().map(|file| relative(folder, file)).collect(),
+                    })
+                    .collect(),
                 rules: rules.into_iter().collect(),
                 projects,
                 findings: found(&batch.findings),
@@ -152,11 +177,34 @@ impl Statement {
                     .map(|(one, _)| finding(one, &batch.sources))
                     .collect(),
                 unchecked: found(&batch.unchecked),
-                evidence: obligations.iter().map(evidence).collect(),
+                evidence: obligations.iter().map(evidence).chain(proved).collect(),
                 signer: None,
             },
         }
     }
+}
+
+impl Statement {
+    /// Leaves a file out of the folders that were listed: the certificate itself, which was not there or was another.
+    pub fn leave_out(&mut self, folder: &Path, path: &Path) {
+        for listing in &mut self.predicate.listings {
+            let inside = folder.join(&listing.folder);
+            listing
+                .files
+                .retain(|name| !is_same(&inside.join(name), path));
+        }
+        for searched in &mut self.predicate.searched {
+            searched
+                .files
+                .retain(|name| !is_same(&folder.join(name), path));
+        }
+    }
+}
+
+/// Whether two paths are of one place, as far as they say.
+pub(super) fn is_same(a: &Path, b: &Path) -> bool {
+    let absolute = |path: &Path| std::path::absolute(path).map(|path| tidy(&path)).ok();
+    absolute(a) == absolute(b)
 }
 
 /// This program and the rules that come with it.
@@ -215,7 +263,7 @@ fn finding(found: &Diagnostic, sources: &Sources) -> Finding {
 }
 
 /// A path as it is told from a folder.
-fn relative(folder: &Path, path: &str) -> String {
+pub(super) fn relative(folder: &Path, path: &str) -> String {
     if path == "-" {
         return path.to_owned();
     }

@@ -60,6 +60,10 @@ pub struct Predicate {
     pub absent: Vec<String>,
     /// Paths that were asked for and are there, whose content does not matter.
     pub present: Vec<String>,
+    /// Folders whose files were asked for.
+    pub listings: Vec<Listing>,
+    /// Folders that were searched, and the files in them that may be configurations.
+    pub searched: Vec<Listing>,
     /// The rules that were asked, with digests of their texts.
     pub rules: Vec<RuleChecked>,
     /// The projects, and the verdict of each rule about each.
@@ -75,6 +79,16 @@ pub struct Predicate {
     /// The identifier of the key that signs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signer: Option<String>,
+}
+
+/// A folder, and files in it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Listing {
+    /// Its path.
+    pub folder: String,
+    /// The names of its files, sorted; their paths, where it was searched.
+    pub files: Vec<String>,
 }
 
 /// The program that checked.

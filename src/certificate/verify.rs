@@ -7,8 +7,9 @@ use sha2::{Digest as _, Sha256};
 
 use super::envelope::{CHECKSUM, Envelope};
 use super::key::PublicKey;
-use super::statement::{PREDICATE, STATEMENT, Statement};
+use super::statement::{Listing, PREDICATE, STATEMENT, Statement};
 use super::{drat, sha256, state};
+use crate::session::searched;
 
 /// Who vouches for a certificate.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,6 +57,20 @@ pub fn verify(
     folder: &Path,
     files: &dyn Loader,
 ) -> Result<Verified, Unverified> {
+    verify_at(None, bytes, key, folder, files)
+}
+
+/// The same for a certificate that is a file, which may lie in a folder that was listed.
+///
+/// # Errors
+/// Why it does not count.
+pub fn verify_at(
+    path: Option<&Path>,
+    bytes: &[u8],
+    key: Option<&PublicKey>,
+    folder: &Path,
+    files: &dyn Loader,
+) -> Result<Verified, Unverified> {
     let opened = Envelope::open(bytes).map_err(Unverified::Broken)?;
     let broken = |why: &str| Err(Unverified::Broken(why.to_owned()));
     let statement = opened.statement;
@@ -95,7 +110,7 @@ pub fn verify(
             Trust::Signed(id.clone())
         }
     };
-    let different = differences(&statement, folder, files);
+    let different = differences(&statement, path, folder, files);
     if !different.is_empty() {
         return Err(Unverified::Differs(different));
     }
@@ -117,7 +132,12 @@ pub fn verify(
 }
 
 /// What is not as it was.
-fn differences(statement: &Statement, folder: &Path, files: &dyn Loader) -> Vec<String> {
+fn differences(
+    statement: &Statement,
+    own: Option<&Path>,
+    folder: &Path,
+    files: &dyn Loader,
+) -> Vec<String> {
     let place = |name: &str| match name {
         "-" => "-".to_owned(),
         name => folder.join(name).display().to_string(),
@@ -144,5 +164,35 @@ fn differences(statement: &Statement, folder: &Path, files: &dyn Loader) -> Vec<
             different.push(format!("`{name}` is not there any more"));
         }
     }
+    for listing in &statement.predicate.listings {
+        let name = &listing.folder;
+        let Some(mut now) = files.list(&place(name)) else {
+            different.push(format!("cannot list `{name}`"));
+            continue;
+        };
+        let inside = folder.join(name);
+        now.retain(|file| own.is_none_or(|own| !state::is_same(&inside.join(file), own)));
+        compare(listing, &now, &mut different);
+    }
+    for listing in &statement.predicate.searched {
+        let now = searched(&folder.join(&listing.folder));
+        let now = now
+            .iter()
+            .filter(|file| own.is_none_or(|own| !state::is_same(Path::new(file), own)));
+        let now: Vec<String> = now.map(|file| state::relative(folder, file)).collect();
+        compare(listing, &now, &mut different);
+    }
     different
+}
+
+/// How the files of a folder differ.
+fn compare(listing: &Listing, now: &[String], different: &mut Vec<String>) {
+    let name = match listing.folder.as_str() {
+        "" => ".",
+        name => name,
+    };
+    let added = now.iter().filter(|file| !listing.files.contains(file));
+    let removed = listing.files.iter().filter(|file| !now.contains(file));
+    different.extend(added.map(|file| format!("`{file}` was added to `{name}`")));
+    different.extend(removed.map(|file| format!("`{file}` was removed from `{name}`")));
 }

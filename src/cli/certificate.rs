@@ -2,9 +2,7 @@
 
 use std::path::Path;
 
-use crate::certificate::{
-    Certificate, PublicKey, SigningKey, Trust, Unverified, verify as verified,
-};
+use crate::certificate::{Certificate, PublicKey, SigningKey, Trust, Unverified, verify_at};
 use crate::session::{Batch, FileSystem, Given, Snapshot, why};
 
 use super::flags::VerifyArgs;
@@ -32,7 +30,8 @@ pub(super) fn write(
     key: Option<&SigningKey>,
 ) -> Result<(), Exit> {
     let shown = path.display();
-    let certificate = Certificate::of(snapshot, batch, given, &[], Path::new("."));
+    let mut certificate = Certificate::of(snapshot, batch, given, &[], Path::new("."));
+    certificate.leave_out(Path::new("."), path);
     let sealed = certificate.seal(key).map_err(|reason| {
         eprintln!("error: cannot sign `{shown}`: {reason}");
         Exit::Unanswered
@@ -67,7 +66,8 @@ pub(crate) fn verify(args: &VerifyArgs) -> Exit {
             }
         }
     };
-    match verified(&bytes, key.as_ref(), &args.folder, &FileSystem) {
+    let own = Some(args.certificate.as_path());
+    match verify_at(own, &bytes, key.as_ref(), &args.folder, &FileSystem) {
         Ok(found) => {
             let predicate = &found.statement.predicate;
             let verdict = if predicate.deployable {

@@ -135,6 +135,7 @@ impl Asked {
         let projects = args.inputs.projects(snapshot.registry());
         let mut given = args.inputs.given();
         given.as_instance = args.as_instance;
+        given.proofs = args.certificate.is_some();
         given.ignore = rules(snapshot, args, &projects, &args.skip)?;
         if !args.only.is_empty() {
             let only = rules(snapshot, args, &projects, &args.only)?;

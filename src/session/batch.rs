@@ -52,6 +52,8 @@ pub struct Batch {
     pub violable: Vec<(&'static str, Vec<String>, Violable)>,
     /// Files met in folders that are not checked by themselves.
     pub skipped: Vec<Skipped>,
+    /// The folders that were searched, and the files in them that may be configurations.
+    pub searched: Vec<(String, Vec<String>)>,
     /// The sources that all of it is about.
     pub sources: Sources,
     /// What was counted.
@@ -138,6 +140,7 @@ impl Snapshot {
             findings: discovery.broken,
             unchecked: discovery.unchecked,
             skipped: discovery.skipped,
+            searched: discovery.searched,
             sources: discovery.sources,
             ..Batch::default()
         };

@@ -11,7 +11,7 @@ use locus_core::{Diagnostic, LocationGraph, Severity, Sources, Span};
 use locus_frontends::language::{Chosen, Inputs, Loaded, Reach, Request};
 use locus_invariants::instance::{self, Judgement};
 use locus_invariants::rules::Rule;
-use locus_invariants::{Options, OwnRules, Stats, check_loaded};
+use locus_invariants::{Options, OwnRules, Proved, Stats, check_loaded};
 use locus_solver::limits::Limits;
 
 use super::Snapshot;
@@ -41,6 +41,8 @@ pub struct Given {
     pub settings: Option<String>,
     /// Whether the reference model judges the graph too.
     pub as_instance: bool,
+    /// Whether proofs are kept of what needed a solver.
+    pub proofs: bool,
 }
 
 impl Given {
@@ -94,6 +96,8 @@ pub struct Report {
     pub is_instance: Option<bool>,
     /// What came of taking every input, when that was asked for.
     pub everything: Everything,
+    /// Proofs of what needed a solver, when they were asked for.
+    pub proofs: Vec<Proved>,
     /// What was counted.
     pub stats: Stats,
 }
@@ -120,18 +124,18 @@ pub(super) struct Loading {
 impl Snapshot {
     /// Loads a project with the inputs of its settings and those given.
     pub(super) fn load(&self, project: &Project, given: &Given) -> Loading {
-        self.load_chosen(project, given, false, &[])
+        self.load_chosen(project, given, false, &[], Sources::new())
     }
 
-    /// The same, with all other inputs open or with values chosen for some.
+    /// The same, with all other inputs open or with values chosen for some, into sources that have no files yet.
     pub(super) fn load_chosen(
         &self,
         project: &Project,
         given: &Given,
         open: bool,
         chosen: &[Chosen],
+        mut sources: Sources,
     ) -> Loading {
-        let mut sources = Sources::new();
         let traced = Traced::new(&self.files);
         let (settings, seen) = self.settings(project, given);
         let mut request = request(project, given, &settings, open);
@@ -156,6 +160,17 @@ impl Snapshot {
         given: &Given,
         cancel: &Cancel,
     ) -> Result<(Trace, Report), Cancelled> {
+        self.judge_and_mend(loading, given, true, cancel)
+    }
+
+    /// The same, with or without edits that mend what is found.
+    pub(super) fn judge_and_mend(
+        &self,
+        loading: Loading,
+        given: &Given,
+        mend: bool,
+        cancel: &Cancel,
+    ) -> Result<(Trace, Report), Cancelled> {
         let Loading {
             mut loaded,
             sources,
@@ -174,7 +189,8 @@ impl Snapshot {
         let options = Options {
             ignore: ignore.clone(),
             severities: settings.severities.clone(),
-            texts: Some(&sources),
+            texts: mend.then_some(&sources),
+            proofs: given.proofs,
             ..Options::default()
         };
         let mut checked = check_loaded(&loaded, &options);
@@ -329,6 +345,7 @@ impl Report {
             facts,
             is_instance: None,
             everything: Everything::default(),
+            proofs: checked.proofs,
             stats: checked.stats,
         }
     }

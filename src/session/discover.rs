@@ -58,6 +58,8 @@ pub struct Discovery {
     pub unchecked: Vec<Diagnostic>,
     /// Files met in folders that are not checked by themselves.
     pub skipped: Vec<Skipped>,
+    /// The folders that were searched, and the files in them that may be configurations.
+    pub searched: Vec<(String, Vec<String>)>,
     /// How many files could not be understood.
     pub broken_files: usize,
     /// The sources that the diagnostics are about.
@@ -140,26 +142,12 @@ fn walk(
             all.push((named.clone(), named));
             continue;
         }
-        let mut inside: BTreeSet<PathBuf> = BTreeSet::new();
-        for entry in WalkBuilder::new(path).build() {
-            match entry {
-                Ok(entry) if entry.path().is_file() => {
-                    inside.insert(entry.into_path());
-                }
-                Ok(_) => {}
-                Err(error) => {
-                    let diagnostic = Diagnostic::error("io", error.to_string());
-                    discovery.unchecked.push(diagnostic);
-                }
-            }
-        }
-        inside.extend(unsaved(files, path));
-        // As files that name each other are called: `a.yaml`, not `./a.yaml`.
-        let inside = inside.iter().map(|path| {
-            let path = path.strip_prefix(".").unwrap_or(path);
-            path.display().to_string()
-        });
-        let inside: Vec<String> = inside.filter(|path| registry.is_candidate(path)).collect();
+        let mut wrong = Vec::new();
+        let inside = search(registry, path, unsaved(files, path), &mut wrong);
+        let wrong = wrong.into_iter();
+        let wrong = wrong.map(|error| Diagnostic::error("io", error));
+        discovery.unchecked.extend(wrong);
+        discovery.searched.push((named.clone(), inside.clone()));
         if inside.is_empty() {
             let message = format!("there is no configuration in `{named}`");
             discovery
@@ -169,6 +157,36 @@ fn walk(
         all.extend(inside.into_iter().map(|path| (path, named.clone())));
     }
     all
+}
+
+/// The files in a folder, and some more, that may be configurations.
+fn search(
+    registry: &Registry,
+    folder: &Path,
+    more: Vec<PathBuf>,
+    wrong: &mut Vec<String>,
+) -> Vec<String> {
+    let mut inside: BTreeSet<PathBuf> = more.into_iter().collect();
+    for entry in WalkBuilder::new(folder).build() {
+        match entry {
+            Ok(entry) if entry.path().is_file() => {
+                inside.insert(entry.into_path());
+            }
+            Ok(_) => {}
+            Err(error) => wrong.push(error.to_string()),
+        }
+    }
+    // As files that name each other are called: `a.yaml`, not `./a.yaml`.
+    let inside = inside.iter().map(|path| {
+        let path = path.strip_prefix(".").unwrap_or(path);
+        path.display().to_string()
+    });
+    inside.filter(|path| registry.is_candidate(path)).collect()
+}
+
+/// The files in a folder that may be configurations of a language that comes with the program.
+pub(crate) fn searched(folder: &Path) -> Vec<String> {
+    search(&Registry::builtin(), folder, Vec::new(), &mut Vec::new())
 }
 
 /// The files of a folder that exist only as unsaved text.

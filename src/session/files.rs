@@ -164,6 +164,8 @@ pub enum Seen {
     Content(String, Arc<[u8]>),
     /// A file or folder; what is in it was not asked, or could not be read.
     Present(String),
+    /// A folder, and the names of the files in it.
+    Listed(String, Vec<String>),
     /// Nothing.
     Absent(String),
 }
@@ -172,7 +174,10 @@ impl Seen {
     /// The path.
     pub fn path(&self) -> &str {
         match self {
-            Seen::Content(path, _) | Seen::Present(path) | Seen::Absent(path) => path,
+            Seen::Content(path, _)
+            | Seen::Present(path)
+            | Seen::Listed(path, _)
+            | Seen::Absent(path) => path,
         }
     }
 }
@@ -209,9 +214,12 @@ impl Trace {
                 Asked::Content(path, Err(error)) if !error.missing => {
                     seen.entry(path).or_insert(Seen::Present(path.clone()));
                 }
-                Asked::Kind(path, Some(PathKind::File | PathKind::Directory))
-                | Asked::List(path, Some(_)) => {
+                Asked::Kind(path, Some(PathKind::File | PathKind::Directory)) => {
                     seen.entry(path).or_insert(Seen::Present(path.clone()));
+                }
+                Asked::List(path, Some(names)) => {
+                    let listed = Seen::Listed(path.clone(), names.clone());
+                    seen.insert(path, listed);
                 }
                 Asked::Content(path, Err(_)) | Asked::Kind(path, Some(PathKind::Missing)) => {
                     seen.entry(path).or_insert(Seen::Absent(path.clone()));

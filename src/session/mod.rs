@@ -34,6 +34,7 @@ pub use batch::{Batch, Checked, Compared, Fixed, Totals};
 pub use cancel::{Cancel, Cancelled};
 pub use check::{Given, Report};
 pub use complete::{Completion, Written};
+pub(crate) use discover::searched;
 pub use discover::{Discovery, Project, Skipped};
 pub use every::{Everything, Violable};
 pub use examples::{Difference, Example, Tried};

@@ -1,4 +1,4 @@
-//! Random Compose projects with profiles.
+//! Random Compose projects with profiles and variables.
 
 use std::fmt::Write as _;
 
@@ -7,14 +7,70 @@ use super::{Case, Domain};
 
 const PROFILES: [&str; 4] = ["dev", "test", "debug", "ops"];
 
+/// What a variable is for, and values that it is tried with.
+const KINDS: [(&str, &[&str]); 7] = [
+    ("PORT", &["8080", "8081", "9000", "70000", "x", "0"]),
+    ("TAG", &["1.27", "latest", "a b"]),
+    ("RESTART", &["always", "no", "sometimes"]),
+    ("COUNT", &["1", "2", "0", "x"]),
+    ("NET", &["front", "back", "nowhere"]),
+    ("NAME", &["one", "two", "a b"]),
+    ("MEMORY", &["64m", "1g", "4k", "x"]),
+];
+
+/// Variables of a project.
+#[derive(Default)]
+struct Variables {
+    used: Vec<(String, usize)>,
+    most: usize,
+}
+
+impl Variables {
+    /// A value of a kind: as it is, or a variable.
+    fn value(&mut self, random: &mut Random, kind: usize, plain: &str) -> String {
+        let (name, _) = KINDS[kind];
+        let name = match random.below(2) {
+            0 => name.to_owned(),
+            _ => format!("{name}_2"),
+        };
+        let known = self.used.iter().any(|(other, _)| *other == name);
+        if (!known && self.used.len() >= self.most) || random.once_in(3) {
+            return plain.to_owned();
+        }
+        if !known {
+            self.used.push((name.clone(), kind));
+        }
+        match random.below(5) {
+            0 => format!("${{{name}:?must be given}}"),
+            1 => format!("${{{name}-{plain}}}"),
+            2 => format!("${{{name}}}"),
+            _ => format!("${{{name}:-{plain}}}"),
+        }
+    }
+}
+
 /// A random project: its inputs are profiles.
 pub(crate) fn project(random: &mut Random) -> Case {
+    write(random, 0)
+}
+
+/// A random project whose inputs are profiles and variables.
+pub(crate) fn variables(random: &mut Random) -> Case {
+    write(random, 2)
+}
+
+fn write(random: &mut Random, most: usize) -> Case {
+    let mut variables = Variables {
+        most,
+        ..Variables::default()
+    };
     let count = 2 + random.below(5);
     let profiles = &PROFILES[..1 + random.below(4)];
     let mut out = String::from("services:\n");
     let mut used: Vec<&str> = Vec::new();
     for at in 0..count {
-        let _ = writeln!(out, "  s{at}:\n    image: nginx:1.27");
+        let tag = variables.value(random, 1, "1.27");
+        let _ = writeln!(out, "  s{at}:\n    image: \"nginx:{tag}\"");
         if random.once_in(2) {
             let mut own = vec![random.pick(profiles)];
             if random.once_in(3) {
@@ -32,10 +88,13 @@ pub(crate) fn project(random: &mut Random) -> Case {
         }
         if random.once_in(2) {
             let port = random.pick(&["8080", "8081", "9000"]);
+            let port = variables.value(random, 0, port);
             let _ = writeln!(out, "    ports: [\"{port}:80\"]");
         }
         if random.once_in(3) {
-            let _ = writeln!(out, "    container_name: {}", random.pick(&["one", "two"]));
+            let name = random.pick(&["one", "two"]);
+            let name = variables.value(random, 5, name);
+            let _ = writeln!(out, "    container_name: \"{name}\"");
         }
         if random.once_in(2) {
             let to = random.below(count);
@@ -66,27 +125,43 @@ pub(crate) fn project(random: &mut Random) -> Case {
         }
         if random.once_in(4) {
             let net = random.pick(&["front", "back", "nowhere"]);
-            let _ = writeln!(out, "    networks: [{net}]");
+            let net = variables.value(random, 4, net);
+            let _ = writeln!(out, "    networks: [\"{net}\"]");
         } else if random.once_in(5) {
             let to = random.below(count);
             let _ = writeln!(out, "    network_mode: \"service:s{to}\"");
         }
         if random.once_in(4) {
-            out += "    deploy: { replicas: 2 }\n";
+            let count = variables.value(random, 3, "2");
+            let _ = writeln!(out, "    deploy: {{ replicas: {count:?} }}");
+        }
+        if variables.most > 0 && random.once_in(3) {
+            let restart = variables.value(random, 2, "always");
+            let _ = writeln!(out, "    restart: \"{restart}\"");
+        }
+        if variables.most > 0 && random.once_in(3) {
+            let memory = variables.value(random, 6, "64m");
+            let _ = writeln!(out, "    mem_limit: \"{memory}\"");
         }
     }
     out += "volumes:\n  data: {}\n  other: {}\nnetworks:\n  front: {}\n  back: {}\n";
-    let inputs: Vec<Domain> = used
+    let mut inputs: Vec<Domain> = used
         .iter()
         .map(|profile| {
             let on = Some("true".to_owned());
             (format!("profile {profile}"), vec![None, on])
         })
         .collect();
+    for (name, kind) in &variables.used {
+        let (_, values) = KINDS[*kind];
+        let values = values.iter().map(|value| Some((*value).to_owned()));
+        inputs.push((name.clone(), [None].into_iter().chain(values).collect()));
+    }
     Case {
         language: "compose",
         file: "compose.yaml",
         text: out,
         inputs,
+        free: !variables.used.is_empty(),
     }
 }

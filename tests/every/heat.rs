@@ -17,6 +17,8 @@ enum Kind {
     Version,
     Flag,
     List,
+    /// A map with the keys `block` and `name`.
+    Map,
 }
 
 struct Parameter {
@@ -52,6 +54,23 @@ const ADDRESSES: [&str; 7] = [
 const PROTOCOLS: [&str; 5] = ["tcp", "udp", "icmp", "ah", "tpc"];
 const NAMES: [&str; 4] = ["web", "db", "web_1", "a b"];
 
+/// What templates include.
+pub(crate) const CHILD: &str = "heat_template_version: 2021-04-16
+parameters:
+  block: { type: string, constraints: [{ custom_constraint: net_cidr }] }
+  wanted: { type: boolean, default: true }
+  size: { type: number, default: 1, constraints: [{ range: { min: 1, max: 4 } }] }
+conditions:
+  wanted: { get_param: wanted }
+resources:
+  net: { type: OS::Neutron::Net, condition: wanted }
+  subnet:
+    type: OS::Neutron::Subnet
+    condition: wanted
+    properties: { network: { get_resource: net }, cidr: { get_param: block } }
+  volume: { type: OS::Cinder::Volume, properties: { size: { get_param: size } } }
+";
+
 /// A random template.
 pub(crate) fn template(random: &mut Random) -> Case {
     let mut writer = Writer {
@@ -82,6 +101,7 @@ pub(crate) fn template(random: &mut Random) -> Case {
         file: "stack.yaml",
         text: out,
         inputs,
+        free: false,
     }
 }
 
@@ -110,6 +130,7 @@ impl Writer<'_> {
             Kind::Flag,
             Kind::Flag,
             Kind::List,
+            Kind::Map,
         ];
         let kind = kinds[self.random.below(kinds.len())];
         let name = format!("p{at}");
@@ -143,6 +164,16 @@ impl Writer<'_> {
                     ("number", values.collect())
                 }
             },
+            Kind::Map => {
+                let values = self.some_of(&[
+                    "{\"block\": \"10.0.0.0/24\", \"name\": \"web\"}",
+                    "{\"block\": \"10.0.1.0/24\", \"name\": \"a b\"}",
+                    "{\"block\": \"2001:db8::/64\", \"name\": \"db\"}",
+                    "{\"name\": \"web\"}",
+                ]);
+                constraint = format!("allowed_values: [{}]", values.join(", "));
+                ("json", values)
+            }
             Kind::List => {
                 let items = self.some_of(&["22", "80", "443"]);
                 let listed = items.join(", ");
@@ -208,6 +239,13 @@ impl Writer<'_> {
     fn condition(&mut self) -> String {
         let known: Vec<String> = self.conditions.clone();
         match self.random.below(6) {
+            0 if self.random.once_in(3) => {
+                let (a, b) = (self.any_parameter(), self.any_parameter());
+                let with = self.random.pick(&["web", "tcp", "80", "true"]);
+                format!(
+                    "{{ or: [{{ equals: [{{ get_param: {a} }}, {with:?}] }}, {{ not: {{ equals: [{{ get_param: {a} }}, {{ get_param: {b} }}] }} }}] }}"
+                )
+            }
             0 | 1 if !known.is_empty() => {
                 let names: Vec<&str> = known.iter().map(String::as_str).collect();
                 let (a, b) = (self.random.pick(&names), self.random.pick(&names));
@@ -262,11 +300,29 @@ impl Writer<'_> {
                 Kind::Number => writer.random.pick(&["0", "1", "2", "3"]),
                 Kind::Flag => writer.random.pick(&["true", "false"]),
                 Kind::List => return "[\"22\", \"80\"]".to_owned(),
+                Kind::Map => return "{ block: 10.0.0.0/24, name: web }".to_owned(),
             };
             format!("{text:?}")
         };
         let own = self.of_kind(kind);
-        match (self.random.below(10), own) {
+        let map = self.of_kind(Kind::Map);
+        match (self.random.below(13), own) {
+            (10, _) if map.is_some() && matches!(kind, Kind::Cidr | Kind::Name) => {
+                let map = map.unwrap_or_default();
+                let key = if kind == Kind::Cidr { "block" } else { "name" };
+                format!("{{ get_param: [{map}, {key}] }}")
+            }
+            (11, _) => {
+                // A condition of its own, and a choice within a choice.
+                let (inner, outer) = (self.condition(), self.condition());
+                let (a, b, c) = (plain(self), plain(self), plain(self));
+                format!("{{ if: [{outer}, {a}, {{ if: [{inner}, {b}, {c}] }}] }}")
+            }
+            (12, Some(own)) if matches!(kind, Kind::Cidr | Kind::Address | Kind::Protocol) => {
+                format!(
+                    "{{ str_replace: {{ template: 'X', params: {{ X: {{ get_param: {own} }} }} }} }}"
+                )
+            }
             (0..=4, Some(own)) => format!("{{ get_param: {own} }}"),
             (5, own) if !self.conditions.is_empty() => {
                 let names: Vec<String> = self.conditions.clone();
@@ -323,6 +379,7 @@ impl Writer<'_> {
             "OS::Cinder::Volume",
             "OS::Heat::ResourceGroup",
             "OS::Neutron::Router",
+            "child.yaml",
         ];
         let ty = match at {
             0 => "OS::Neutron::Net",
@@ -416,6 +473,11 @@ impl Writer<'_> {
             "OS::Nova::Server" => {
                 lines.push("flavor: m1.small".to_owned());
                 lines.push("image: cirros".to_owned());
+                if self.random.once_in(4) {
+                    // Existing things, which may be the same.
+                    let key = self.value(Kind::Name);
+                    lines.push(format!("key_name: {key}"));
+                }
                 if self.random.once_in(2) {
                     lines.push(format!("name: {}", self.value(Kind::Name)));
                 }
@@ -455,6 +517,13 @@ impl Writer<'_> {
                     "resource_def: {{ type: OS::Neutron::Port, properties: {{ network: {{ get_resource: {net} }}, fixed_ips: [{{ ip_address: {address} }}] }} }}"
                 ));
             }
+            "child.yaml" => {
+                lines.push(format!("block: {}", self.value(Kind::Cidr)));
+                lines.push(format!("wanted: {}", self.value(Kind::Flag)));
+                if self.random.once_in(2) {
+                    lines.push(format!("size: {}", self.value(Kind::Number)));
+                }
+            }
             "OS::Cinder::Volume" => {
                 lines.push(format!("size: {}", self.value(Kind::Number)));
                 if self.random.once_in(2) {
@@ -474,7 +543,11 @@ impl Writer<'_> {
         if self.random.once_in(3) && !self.conditions.is_empty() {
             let names: Vec<String> = self.conditions.clone();
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
-            let _ = writeln!(out, "    condition: {}", self.random.pick(&names));
+            let condition = match self.random.once_in(4) {
+                true => self.condition(),
+                false => self.random.pick(&names).to_owned(),
+            };
+            let _ = writeln!(out, "    condition: {condition}");
         }
         if at > 2 && self.random.once_in(8) {
             let _ = writeln!(out, "    depends_on: r{}", self.random.below(at + 1));

@@ -18,6 +18,7 @@ use super::parameter::{self, Parameter};
 use super::template::{self, Dialect, Template};
 use super::vocabulary::{DECLARATIONS, field, sig};
 use super::{Loaded, Loader, Request};
+use crate::yaml::Limits;
 
 /// A template with its names looked up.
 #[derive(Debug)]
@@ -28,6 +29,52 @@ pub(super) struct Prepared {
     pub(super) by_resource: FxHashMap<Arc<str>, usize>,
     pub(super) by_condition: FxHashMap<Arc<str>, usize>,
     pub(super) by_output: FxHashMap<Arc<str>, usize>,
+}
+
+/// What came of reading a template.
+#[derive(Debug)]
+struct Read {
+    /// The template; none when it is not one at all.
+    prepared: Option<Arc<Prepared>>,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl Read {
+    fn new(sources: &Sources, file: FileId, limits: &Limits) -> Self {
+        let mut diagnostics = Vec::new();
+        let read = template::read(sources, file, limits, &mut diagnostics);
+        let prepared = read.map(|mut template| {
+            let section = std::mem::take(&mut template.parameters);
+            let mut keys = std::mem::take(&mut template.keys);
+            let parameters = parameter::read(
+                &section,
+                template.dialect,
+                template.info,
+                &mut keys,
+                &mut diagnostics,
+            );
+            template.keys = keys;
+            // Of a repeated name the last counts, as in Heat.
+            let index = |names: Vec<&Arc<str>>| -> FxHashMap<Arc<str>, usize> {
+                let numbered = names.into_iter().enumerate();
+                numbered
+                    .map(|(index, name)| (name.clone(), index))
+                    .collect()
+            };
+            Arc::new(Prepared {
+                by_parameter: index(parameters.iter().map(|p| &p.name).collect()),
+                by_resource: index(template.resources.iter().map(|r| &r.name).collect()),
+                by_condition: index(template.conditions.iter().map(|c| &c.name).collect()),
+                by_output: index(template.outputs.iter().map(|o| &o.name).collect()),
+                parameters,
+                template,
+            })
+        });
+        Read {
+            prepared,
+            diagnostics,
+        }
+    }
 }
 
 /// The atoms that stand for the parts of a template.
@@ -62,7 +109,7 @@ pub(super) enum Truth {
 /// One use of a template: the one that is deployed, or one that a resource includes.
 #[derive(Debug)]
 pub(super) struct Stack {
-    pub(super) prepared: Rc<Prepared>,
+    pub(super) prepared: Arc<Prepared>,
     pub(super) atoms: Rc<TemplateAtoms>,
     /// What the names of its locations start with.
     pub(super) prefix: String,
@@ -121,7 +168,7 @@ pub(super) struct Engine<'a> {
 }
 
 /// A template that has been read, and its atoms once it has been used.
-type Known = (Rc<Prepared>, Option<Rc<TemplateAtoms>>);
+type Known = (Arc<Prepared>, Option<Rc<TemplateAtoms>>);
 
 /// What an existing thing is known by.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -218,51 +265,24 @@ impl<'a> Engine<'a> {
     }
 
     /// Reads a template once, however often it is used.
-    pub(super) fn prepare(&mut self, file: FileId) -> Option<Rc<Prepared>> {
+    pub(super) fn prepare(&mut self, file: FileId) -> Option<Arc<Prepared>> {
         if let Some(known) = self.templates.get(&file) {
             return known.as_ref().map(|(prepared, _)| prepared.clone());
         }
         self.order.push(file);
-        let read = template::read(
-            self.sources,
-            file,
-            &self.request.limits,
-            &mut self.diagnostics,
-        );
-        let prepared = read.map(|mut template| {
-            let section = std::mem::take(&mut template.parameters);
-            let mut keys = std::mem::take(&mut template.keys);
-            let parameters = parameter::read(
-                &section,
-                template.dialect,
-                template.info,
-                &mut keys,
-                &mut self.diagnostics,
-            );
-            template.keys = keys;
-            // Of a repeated name the last counts, as in Heat.
-            let index = |names: Vec<&Arc<str>>| -> FxHashMap<Arc<str>, usize> {
-                let numbered = names.into_iter().enumerate();
-                numbered
-                    .map(|(index, name)| (name.clone(), index))
-                    .collect()
-            };
-            Rc::new(Prepared {
-                by_parameter: index(parameters.iter().map(|p| &p.name).collect()),
-                by_resource: index(template.resources.iter().map(|r| &r.name).collect()),
-                by_condition: index(template.conditions.iter().map(|c| &c.name).collect()),
-                by_output: index(template.outputs.iter().map(|o| &o.name).collect()),
-                parameters,
-                template,
-            })
-        });
+        let limits = &self.request.limits;
+        let read = self
+            .sources
+            .once(file, || Read::new(self.sources, file, limits));
+        self.diagnostics.extend(read.diagnostics.iter().cloned());
+        let prepared = read.prepared.clone();
         let entry = prepared.clone().map(|prepared| (prepared, None));
         self.templates.insert(file, entry);
         prepared
     }
 
     /// The atoms of a template, made when it is first used.
-    pub(super) fn template_atoms(&mut self, prepared: &Rc<Prepared>) -> Rc<TemplateAtoms> {
+    pub(super) fn template_atoms(&mut self, prepared: &Arc<Prepared>) -> Rc<TemplateAtoms> {
         let file = prepared.template.file;
         if let Some(Some((_, Some(atoms)))) = self.templates.get(&file) {
             return atoms.clone();

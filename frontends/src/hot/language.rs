@@ -11,8 +11,8 @@ use super::constraint::Judge;
 use super::data::ResourceType;
 use super::parameter::{ParameterType, convert};
 use crate::language::{
-    Chosen, Confidence, Input, InputKind, InputValue, Kind, KindRole, Language, Loaded, Names,
-    OpenInput, OwnSettings, Place, Request, SettingKey, Suggestion, Witness, choice,
+    Chosen, Confidence, Input, InputKind, Kind, KindRole, Language, Loaded, Names, OpenInput,
+    OwnSettings, Place, Request, SettingKey, Suggestion, Witness, choice,
 };
 use crate::loader::Loader;
 use crate::yaml::{Mapping, Node};
@@ -204,18 +204,16 @@ impl Language for Heat {
         all
     }
 
-    fn choose(&self, request: &mut Request, chosen: &Chosen) {
-        let value = InputValue::Pair(chosen.name.to_string(), written(&chosen.value));
-        if let Some(input) = INPUTS.iter().find(|input| input.name == "param") {
-            request.inputs.add(input, value, None);
-        }
+    /// What a value is wrong about is a fact, and for rules to say.
+    fn judges_values(&self) -> bool {
+        false
     }
 
     fn witness(&self, chosen: &[Chosen]) -> Option<Witness> {
         let mut text = String::from("parameters:\n");
         for Chosen { name, value } in chosen {
             // JSON is YAML, whatever is in the text.
-            let value = serde_json::Value::String(written(value));
+            let value = serde_json::Value::String(choice::written(value));
             text += &format!(
                 "  {}: {value}\n",
                 serde_json::Value::String(name.to_string())
@@ -231,11 +229,11 @@ impl Language for Heat {
 
     fn tighten(&self, bad: &[&Value], good: Option<&Value>) -> Option<String> {
         let accepts = |constraint: &str, value: &Value| {
-            super::accepts(constraint, &written(value)) == Some(true)
+            super::accepts(constraint, &choice::written(value)) == Some(true)
         };
         let known = ["net_cidr", "ip_addr", "mac_addr", "ip_or_cidr", "dns_name"];
         // Of what keeps the default, that which leaves the fewest of the others.
-        let good = good.filter(|value| !written(value).is_empty());
+        let good = good.filter(|value| !choice::written(value).is_empty());
         let fitting = good.map(|good| known.iter().filter(move |name| accepts(name, good)));
         let left = |name: &&&str| bad.iter().filter(|value| accepts(name, value)).count();
         let best = fitting.into_iter().flatten().min_by_key(left);
@@ -303,27 +301,9 @@ impl Language for Heat {
     }
 }
 
-/// A value as it is given on the command line.
-fn written(value: &Value) -> String {
-    match value {
-        Value::Str(text) => text.to_string(),
-        Value::List(items) if items.iter().all(|item| is_plain(&item.value)) => {
-            let items: Vec<String> = items.iter().map(|item| written(&item.value)).collect();
-            items.join(",")
-        }
-        Value::List(_) | Value::Map(_) => to_json(value).to_string(),
-        other => other.to_string(),
-    }
-}
-
 /// Whether Heat itself gives a parameter its value.
 fn is_pseudo(name: &str) -> bool {
     name.starts_with("OS::") || name.starts_with("AWS::")
-}
-
-/// Whether a value can be one of several between commas.
-fn is_plain(value: &Value) -> bool {
-    !matches!(value, Value::List(_) | Value::Map(_) | Value::Null)
 }
 
 /// Whether a section holds something with a type.
@@ -344,7 +324,7 @@ fn user_types(types: &[Field], diagnostics: &mut Vec<Diagnostic>) -> UserTypes {
             let diagnostic = Diagnostic::error("settings", message).maybe_help(help);
             diagnostics.push(diagnostic.at(ty.item.span));
         };
-        let mut json = match to_json(&ty.item.value) {
+        let mut json = match choice::to_json(&ty.item.value) {
             serde_json::Value::Object(json) => json,
             _ => serde_json::Map::new(),
         };
@@ -365,22 +345,4 @@ fn user_types(types: &[Field], diagnostics: &mut Vec<Diagnostic>) -> UserTypes {
         }
     }
     known
-}
-
-fn to_json(value: &Value) -> serde_json::Value {
-    match value {
-        Value::Bool(value) => (*value).into(),
-        Value::Int(value) => match value.to_i64() {
-            Some(number) => number.into(),
-            None => value.to_string().into(),
-        },
-        Value::Float(value) => (*value).into(),
-        Value::Str(text) => (&**text).into(),
-        Value::List(items) => items.iter().map(|item| to_json(&item.value)).collect(),
-        Value::Map(fields) => fields
-            .iter()
-            .map(|field| (field.name.to_string(), to_json(&field.item.value)))
-            .collect(),
-        Value::Null | Value::Location(_) | Value::Symbolic(_) => serde_json::Value::Null,
-    }
 }

@@ -1,6 +1,5 @@
 //! Resources to locations: one use of a template at a time.
 
-use std::rc::Rc;
 use std::sync::Arc;
 
 use locus_core::facts::AtomId;
@@ -31,7 +30,7 @@ impl Engine<'_> {
     /// Uses a template: its resources become locations.
     pub(super) fn stack(
         &mut self,
-        prepared: &Rc<Prepared>,
+        prepared: &Arc<Prepared>,
         prefix: String,
         origin: Option<Arc<Origin>>,
         parent: Option<LocationId>,

@@ -1,6 +1,5 @@
 //! Calls and references in the text of a template, taken branches or not.
 
-use std::rc::Rc;
 use std::sync::Arc;
 
 use locus_core::facts::AtomId;
@@ -30,7 +29,7 @@ impl Engine<'_> {
     /// States every reference and every questionable call of a template.
     pub(super) fn scan(
         &mut self,
-        prepared: &Rc<Prepared>,
+        prepared: &Arc<Prepared>,
         atoms: &TemplateAtoms,
         resources: &[AtomId],
         types: &[Resolved],

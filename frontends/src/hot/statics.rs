@@ -1,6 +1,5 @@
 //! Facts about the text of a template, stated once however often it is used.
 
-use std::rc::Rc;
 use std::sync::Arc;
 
 use locus_core::facts::AtomId;
@@ -95,7 +94,7 @@ impl Engine<'_> {
     }
 
     /// States what a template says about itself, and gives the atoms of its parts.
-    pub(super) fn static_facts(&mut self, prepared: &Rc<Prepared>) -> TemplateAtoms {
+    pub(super) fn static_facts(&mut self, prepared: &Arc<Prepared>) -> TemplateAtoms {
         let template = &prepared.template;
         let start = Span::start_of(template.file);
         let span = template
@@ -375,7 +374,7 @@ impl Engine<'_> {
     }
 
     /// States what the environments say about the deployed template.
-    pub(super) fn environment_facts(&mut self, prepared: &Rc<Prepared>) {
+    pub(super) fn environment_facts(&mut self, prepared: &Arc<Prepared>) {
         let atoms = self.template_atoms(prepared);
         for given in std::mem::take(&mut self.environment.foreign) {
             let place = self.place("environment", given.span);

@@ -34,21 +34,41 @@ pub struct Chosen {
 }
 
 impl Chosen {
-    /// The value as it is given: the items of a list are between commas.
+    /// The value as it is given: the items of a list between commas, what is nested as JSON.
     pub fn text(&self) -> String {
         written(&self.value)
     }
 }
 
-/// A value as users give it.
-fn written(value: &Value) -> String {
+/// A value as users give it: the items of a list between commas, what is nested as JSON.
+pub(crate) fn written(value: &Value) -> String {
     let plain = |value: &Value| !matches!(value, Value::List(_) | Value::Map(_) | Value::Null);
     match value {
         Value::List(items) if items.iter().all(|item| plain(&item.value)) => {
             let items: Vec<String> = items.iter().map(|item| written(&item.value)).collect();
             items.join(",")
         }
+        Value::List(_) | Value::Map(_) => to_json(value).to_string(),
         other => other.to_string(),
+    }
+}
+
+/// A value as JSON; what is not known is null.
+pub(crate) fn to_json(value: &Value) -> serde_json::Value {
+    match value {
+        Value::Bool(value) => (*value).into(),
+        Value::Int(value) => match value.to_i64() {
+            Some(number) => number.into(),
+            None => value.to_string().into(),
+        },
+        Value::Float(value) => (*value).into(),
+        Value::Str(text) => (&**text).into(),
+        Value::List(items) => items.iter().map(|item| to_json(&item.value)).collect(),
+        Value::Map(fields) => fields
+            .iter()
+            .map(|field| (field.name.to_string(), to_json(&field.item.value)))
+            .collect(),
+        Value::Null | Value::Location(_) | Value::Symbolic(_) => serde_json::Value::Null,
     }
 }
 

@@ -159,9 +159,19 @@ pub trait Language: Sync {
         None
     }
 
+    /// Whether loading itself says of values what is wrong with them, together or alone, so that inputs matter that no
+    /// rule asks for.
+    fn judges_values(&self) -> bool {
+        true
+    }
+
     /// Gives an input a value in what a configuration is loaded with, as its users would.
     fn choose(&self, request: &mut Request, chosen: &Chosen) {
-        let _ = (request, chosen);
+        let mut inputs = self.inputs().iter();
+        if let Some(input) = inputs.find(|input| input.name == "param") {
+            let value = InputValue::Pair(chosen.name.to_string(), chosen.text());
+            request.inputs.add(input, value, None);
+        }
     }
 
     /// A file that gives these values to the inputs.

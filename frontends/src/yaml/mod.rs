@@ -98,9 +98,17 @@ impl Parsed {
     }
 }
 
-/// Parses the text of a file, which must already be in `sources`.
+/// Parses the text of a file, which must already be in `sources`; once, when they remember.
 pub fn parse(sources: &Sources, file: FileId, limits: &Limits) -> Parsed {
-    parse_text(sources.text(file), file, limits)
+    let read = || parse_text(sources.text(file), file, limits);
+    if !sources.remembers() {
+        return read();
+    }
+    let known = sources.once(file, || (*limits, read()));
+    match known.0 == *limits {
+        true => known.1.clone(),
+        false => read(),
+    }
 }
 
 /// As [`parse`], for a text held elsewhere.

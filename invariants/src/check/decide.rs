@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use locus_solver::limits::Limits;
 use locus_solver::problem::{Formula, Problem};
-use locus_solver::search::{Instance, Options, Outcome, Search};
+use locus_solver::search::{Instance, Options, Outcome, Proof, Search};
 
 use super::problem::{Translation, Unsolved, translate};
 use crate::engine::{Atom, Database};
@@ -43,6 +43,7 @@ pub(super) fn decide(
     query: QueryId,
     binding: &[(VarId, Atom)],
     effort: &mut Effort,
+    mut proofs: Option<&mut Vec<(&'static str, Proof)>>,
 ) -> Decision {
     let translation = match translate(terms, database, query, binding) {
         Ok(translation) => translation,
@@ -56,8 +57,19 @@ pub(super) fn decide(
         ..
     } = translation;
     let kept = problem.terms.not(broken);
-    let avoidable = solve(&problem, kept, deadline, effort);
-    let possible = solve(&problem, broken, deadline, effort);
+    let proving = proofs.is_some();
+    let mut keep = |claim: &'static str, proof: Option<Proof>| {
+        if let (Some(proofs), Some(proof)) = (proofs.as_mut(), proof) {
+            proofs.push((claim, proof));
+        }
+    };
+    let (avoidable, always) = solve(&problem, kept, deadline, effort, proving);
+    let (possible, never) = solve(&problem, broken, deadline, effort, proving);
+    match (&possible, &avoidable) {
+        (Some(None), _) => keep("no value that is not known breaks it", never),
+        (Some(Some(_)), Some(None)) => keep("every value that is not known breaks it", always),
+        _ => {}
+    }
     match (possible, avoidable) {
         (Some(None), _) => Decision::Never,
         (Some(Some(_)), Some(None)) => Decision::Always,
@@ -66,13 +78,15 @@ pub(super) fn decide(
     }
 }
 
-/// An instance in which a formula holds; `Some(None)` when there is none, `None` when that is not known.
+/// An instance in which a formula holds; `Some(None)` when there is none, with a proof where there is one, `None` when that
+/// is not known.
 fn solve(
     problem: &Problem,
     formula: Formula,
     deadline: Instant,
     effort: &mut Effort,
-) -> Option<Option<Instance>> {
+    proving: bool,
+) -> (Option<Option<Instance>>, Option<Proof>) {
     let mut problem = problem.clone();
     problem.require(formula, "the rule", None);
     let options = Options {
@@ -83,14 +97,19 @@ fn solve(
         },
         ..Options::default()
     };
-    let mut search = Search::new(&problem, &options).ok()?;
-    let outcome = search.next().ok()?;
+    let Ok(mut search) = Search::new(&problem, &options) else {
+        return (None, None);
+    };
+    let Ok(outcome) = search.next() else {
+        return (None, None);
+    };
     let stats = search.stats();
     effort.variables += stats.vars;
     effort.clauses += stats.clauses;
     match outcome {
-        Outcome::Sat(instance) => Some(Some(instance)),
-        Outcome::Unsat => Some(None),
-        Outcome::Unknown(_) => None,
+        Outcome::Sat(instance) => (Some(Some(instance)), None),
+        Outcome::Unsat if proving => (Some(None), search.proof().ok()),
+        Outcome::Unsat => (Some(None), None),
+        Outcome::Unknown(_) => (None, None),
     }
 }

@@ -12,4 +12,4 @@ mod report;
 mod run;
 
 pub use candidates::{Candidate, Candidates, Dependence};
-pub use run::{Checker, Configuration, Options, Report, Stats, check};
+pub use run::{Checker, Configuration, Options, Proved, Report, Stats, check};

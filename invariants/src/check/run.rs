@@ -9,6 +9,7 @@ use locus_core::facts::Facts;
 use locus_core::vocabulary::{Sig, Vocabulary, lg};
 use locus_core::{Diagnostic, LocationGraph, Severity, Sources};
 use locus_frontends::language::Loaded;
+use locus_solver::search::Proof;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
@@ -55,6 +56,19 @@ pub struct Options<'a> {
     pub budget: u64,
     /// The texts that edits are made for; without them findings have no fixes.
     pub texts: Option<&'a Sources>,
+    /// Whether proofs are kept of what the solver decides.
+    pub proofs: bool,
+}
+
+/// Something that the solver decided.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Proved {
+    /// The rule that asked.
+    pub rule: String,
+    /// What is proved, in words.
+    pub claim: String,
+    /// The clauses that contradict each other, and the proof.
+    pub proof: Proof,
 }
 
 impl Default for Options<'_> {
@@ -64,6 +78,7 @@ impl Default for Options<'_> {
             severities: Vec::new(),
             budget: 200_000_000,
             texts: None,
+            proofs: false,
         }
     }
 }
@@ -96,6 +111,8 @@ pub struct Report {
     pub broken: Vec<(String, String)>,
     /// The steps that each assertion took, by its place in the program of its language.
     pub steps: Vec<(usize, u64)>,
+    /// Proofs of what the solver decided, when they were asked for.
+    pub proofs: Vec<Proved>,
     /// What was counted.
     pub stats: Stats,
 }
@@ -115,8 +132,10 @@ impl Report {
             unchecked,
             broken,
             steps: _,
+            proofs,
             stats,
         } = other;
+        self.proofs.extend(proofs);
         self.findings.extend(findings);
         self.unchecked.extend(unchecked);
         self.broken.extend(broken);
@@ -157,6 +176,7 @@ struct Outcome {
     violable: usize,
     effort: Effort,
     steps: u64,
+    proofs: Vec<(&'static str, Proof)>,
 }
 
 /// Locations below which one thread checks all rules.
@@ -255,6 +275,12 @@ impl Checker {
             report.steps.push((at, outcome.steps));
             report.findings.extend(outcome.findings);
             report.unchecked.extend(outcome.unchecked);
+            let proofs = outcome.proofs.into_iter();
+            report.proofs.extend(proofs.map(|(claim, proof)| Proved {
+                rule: rule.rule.id.clone(),
+                claim: claim.to_owned(),
+                proof,
+            }));
             report.stats.violable += outcome.violable;
             report.stats.variables += outcome.effort.variables;
             report.stats.clauses += outcome.effort.clauses;
@@ -390,7 +416,9 @@ impl Checker {
             } else if decisions > DECISIONS {
                 Decision::Undecided
             } else {
-                decide(terms, database, query, &anchored, &mut outcome.effort)
+                let proofs = options.proofs.then_some(&mut outcome.proofs);
+                let effort = &mut outcome.effort;
+                decide(terms, database, query, &anchored, effort, proofs)
             };
             match decision {
                 Decision::Always => outcome.findings.push(reporter.finding(rule, binding)),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use locus_core::value::{Domain, Symbol, SymbolKind, Value};
+use locus_core::value::{Constraint, Domain, Symbol, SymbolKind, Value, ValueType};
 use locus_core::{Span, int::Int};
 use rustc_hash::FxHashMap;
 
@@ -211,6 +211,19 @@ impl Database {
             .any(|symbol| self.values(symbol).is_some())
     }
 
+    /// The limits of the numbers that an atom may be; none when it may be something else.
+    pub(super) fn bounds(&self, atom: Atom) -> Option<Bounds> {
+        let info = self.atom(atom);
+        match (&info.symbol, &info.value) {
+            (Some(symbol), _) => range(&symbol.domain),
+            (None, Some(Value::Int(number))) => {
+                let number = number.to_i64()?;
+                Some((Some(number), Some(number)))
+            }
+            _ => None,
+        }
+    }
+
     /// The values of an atom when they can be listed: its own, or those of a symbol's domain.
     pub(crate) fn values(&self, atom: Atom) -> Option<Vec<Value>> {
         let info = self.atom(atom);
@@ -222,8 +235,39 @@ impl Database {
     }
 }
 
+/// The least and the greatest number that something may be, where there are such.
+pub(super) type Bounds = (Option<i64>, Option<i64>);
+
+/// The limits of the numbers of a domain; none when it has other values too.
+fn range(domain: &Domain) -> Option<Bounds> {
+    if !matches!(domain.ty, ValueType::Int | ValueType::Number) {
+        return None;
+    }
+    let (mut low, mut high): Bounds = (None, None);
+    for constraint in &domain.constraints {
+        if let Constraint::Range { min, max } = constraint {
+            if let Some(Value::Int(min)) = min {
+                low = low.max(min.to_i64());
+            }
+            if let Some(max) = max.as_ref().and_then(|max| match max {
+                Value::Int(max) => max.to_i64(),
+                _ => None,
+            }) {
+                high = Some(high.map_or(max, |high| high.min(max)));
+            }
+        }
+    }
+    Some((low, high))
+}
+
 /// Whether a symbol of this domain may have a value.
 fn admits(domain: &Domain, value: &Value) -> Tri {
+    if let (Value::Int(number), Some((low, high))) = (value, range(domain))
+        && let Some(number) = number.to_i64()
+        && (low.is_some_and(|low| number < low) || high.is_some_and(|high| number > high))
+    {
+        return Tri::False;
+    }
     match domain.choices() {
         Some(choices) => {
             let found = choices.iter().any(|choice| choice.same(value));

@@ -221,8 +221,15 @@ impl<'a> Evaluator<'a> {
         let slot = &shared.closed[shared.place(expr)];
         if let Some(table) = slot.get() {
             if self.trail.is_on() {
-                let known = shared.reasons(expr);
-                self.trail.note(known);
+                match shared.reasons(expr) {
+                    Some(known) => self.trail.note(known.iter().copied()),
+                    // Whoever computed it did not ask what decides it.
+                    None => {
+                        let mark = self.trail.mark();
+                        self.compute(expr)?;
+                        shared.remember(expr, self.trail.since(mark));
+                    }
+                }
             }
             return Ok(table);
         }

@@ -162,6 +162,9 @@ impl<'a> Evaluator<'a> {
                 None => Tri::False,
             };
         }
+        if let known @ (Tri::True | Tri::False) = self.by_bounds(builtin, row) {
+            return known;
+        }
         let mut choices = Vec::new();
         let mut combinations: usize = 1;
         for &atom in row {
@@ -194,6 +197,25 @@ impl<'a> Evaluator<'a> {
             (_, true) => Tri::True,
             (true, false) => Tri::Unknown,
             (false, false) => Tri::False,
+        }
+    }
+
+    /// What the limits of numbers say, whatever lies between them.
+    fn by_bounds(&self, builtin: Builtin, row: &[Atom]) -> Tri {
+        let bounds = |atom: &Atom| self.database.bounds(*atom);
+        match (builtin, row) {
+            (Builtin::Less, [a, b]) => match (bounds(a), bounds(b)) {
+                (Some((_, Some(high))), Some((Some(low), _))) if high < low => Tri::True,
+                (Some((Some(low), _)), Some((_, Some(high)))) if low >= high => Tri::False,
+                _ => Tri::Unknown,
+            },
+            (Builtin::Negative, [a]) => match bounds(a) {
+                Some((_, Some(high))) if high < 0 => Tri::True,
+                Some((Some(low), _)) if low >= 0 => Tri::False,
+                _ => Tri::Unknown,
+            },
+            (Builtin::IsNumber, [a]) if bounds(a).is_some() => Tri::True,
+            _ => Tri::Unknown,
         }
     }
 

@@ -72,10 +72,10 @@ impl<'s> Shared<'s> {
         }
     }
 
-    /// The symbols that decide an expression without variables.
-    pub(super) fn reasons(&self, expr: ExprId) -> Vec<Touched> {
-        let slot = self.reasons.get(self.place(expr));
-        slot.and_then(OnceLock::get).cloned().unwrap_or_default()
+    /// The symbols that decide an expression without variables; none when nobody asked.
+    pub(super) fn reasons(&self, expr: ExprId) -> Option<&[Touched]> {
+        let slot = self.reasons.get(self.place(expr))?;
+        slot.get().map(Vec::as_slice)
     }
 
     /// Remembers the symbols that decide an expression without variables.

@@ -1,10 +1,11 @@
 //! Proofs that there is no instance, for an independent checker.
 
+use std::fmt::Display;
 use std::io::Write;
 
 use super::{Error, Proof, Search};
 use crate::cnf;
-use crate::limits::Budget;
+use crate::limits::{Budget, Limits};
 use crate::sat::{Answer, ProvingSolver, Varisat};
 
 impl Search<'_> {
@@ -25,9 +26,20 @@ impl Search<'_> {
             &mut clauses,
         )
         .map_err(Error::Limit)?;
+        Proof::of(written.numbering.count(), &clauses, &self.options.limits)
+    }
+}
+
+impl Proof {
+    /// A proof that clauses over so many variables contradict each other.
+    pub(crate) fn of(
+        vars: impl Display,
+        clauses: &[Vec<i32>],
+        limits: &Limits,
+    ) -> Result<Proof, Error> {
         let mut drat = Vec::new();
         // Of the solvers only Varisat writes proofs.
-        match Varisat::prove(&clauses, &self.options.limits, &mut drat) {
+        match Varisat::prove(clauses, limits, &mut drat) {
             Ok(Answer::Unsat) => {}
             Ok(Answer::Unknown(reason)) => return Err(Error::Limit(reason)),
             Ok(Answer::Sat) => {
@@ -39,13 +51,8 @@ impl Search<'_> {
         }
         let mut dimacs = Vec::new();
         // Writing to memory does not fail.
-        let _ = writeln!(
-            dimacs,
-            "p cnf {} {}",
-            written.numbering.count(),
-            clauses.len()
-        );
-        for clause in &clauses {
+        let _ = writeln!(dimacs, "p cnf {vars} {}", clauses.len());
+        for clause in clauses {
             for lit in clause {
                 let _ = write!(dimacs, "{lit} ");
             }

@@ -2,73 +2,222 @@
 //!
 //! A verdict that depends on three inputs is known once all values of these three were tried, whatever the others are
 //! meanwhile. So one assignment tries something for every verdict at once, and a handful covers all: a covering array,
-//! with the conditions of the configuration as constraints.
+//! with the conditions of the configuration as constraints. What is seen to break early needs no more of them, so first
+//! each choice is tried, then pairs, then all combinations of what is still open.
 
 use std::collections::{BTreeMap, BTreeSet};
+
+use rustc_hash::FxHashMap;
 
 use super::space::{Factor, Literal, Space};
 
 /// Combinations of one goal that are all tried.
 pub(super) const COMPLETE: usize = 600;
 
-/// Choices that must be tried together.
+/// How much is tried together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Strength {
+    /// Each choice, whatever the others are.
+    Each,
+    /// Each choice, while the others are as they are by default.
+    Singles,
+    /// Each two choices.
+    Pairs,
+    /// All combinations.
+    All,
+}
+
+/// In the order in which they are tried.
+pub(super) const STRENGTHS: [Strength; 4] = [
+    Strength::Each,
+    Strength::Singles,
+    Strength::Pairs,
+    Strength::All,
+];
+
+/// How choices are tried together.
 #[derive(Clone, Debug)]
-pub(super) struct Goal {
-    /// What is chosen.
-    pub(super) factors: BTreeSet<Factor>,
-    /// Whether all combinations are tried; otherwise each choice by itself, and pairs of them.
-    pub(super) complete: bool,
+struct Goal {
+    strength: Strength,
+    /// The inputs behind them.
+    inputs: BTreeSet<usize>,
+    /// The findings that they decide, by their numbers; none that of the front-end.
+    decides: BTreeSet<usize>,
+    /// Whether the front-end may find something that only these decide.
+    local: bool,
 }
 
 /// Goals, each set of factors once.
 #[derive(Debug, Default)]
 pub(super) struct Goals {
-    known: BTreeMap<BTreeSet<Factor>, bool>,
+    known: BTreeMap<BTreeSet<Factor>, Goal>,
 }
 
 impl Goals {
-    /// Adds what decides something; the inputs behind its conditions are taken where they have fewer combinations.
+    /// Adds what decides a finding; the inputs behind its conditions are taken where they have fewer combinations.
     /// Returns whether all combinations will be tried.
-    pub(super) fn add(&mut self, space: &mut Space<'_>, factors: &BTreeSet<Factor>) -> bool {
+    pub(super) fn add(
+        &mut self,
+        space: &mut Space<'_>,
+        factors: &BTreeSet<Factor>,
+        decides: usize,
+        provable: bool,
+    ) -> bool {
         if factors.is_empty() {
             return true;
         }
-        if let Some(&complete) = self.known.get(factors) {
-            return complete;
-        }
-        let inputs = space.inputs_of(factors);
-        let inputs: BTreeSet<Factor> = inputs.into_iter().map(Factor::Input).collect();
-        let (own, behind) = (combinations(space, factors), combinations(space, &inputs));
-        let (taken, count) = match behind <= own {
-            true => (inputs, behind),
-            false => (factors.clone(), own),
+        let (taken, count) = fewest(space, factors);
+        // Nothing is proved by all combinations of some of the values.
+        let complete = provable && count <= COMPLETE;
+        let strength = match complete {
+            true => Strength::All,
+            false => Strength::Pairs,
         };
-        let complete = count <= COMPLETE;
-        self.known.insert(factors.clone(), complete);
-        self.known.insert(taken, complete);
+        self.want(space, taken, strength).decides.insert(decides);
         complete
     }
 
-    /// The goals, without those that others include.
-    fn list(&self) -> Vec<Goal> {
-        let all: Vec<Goal> = self
-            .known
-            .iter()
-            .map(|(factors, &complete)| Goal {
-                factors: factors.clone(),
-                complete,
-            })
-            .collect();
-        let mut kept: Vec<Goal> = Vec::new();
-        let mut by_size = all;
-        by_size.sort_by_key(|goal| std::cmp::Reverse(goal.factors.len()));
-        for goal in by_size {
-            let included = |other: &Goal| other.complete && goal.factors.is_subset(&other.factors);
-            if !kept.iter().any(included) {
-                kept.push(goal);
+    /// Adds what the front-end itself may look at together.
+    pub(super) fn add_local(
+        &mut self,
+        space: &mut Space<'_>,
+        factors: &BTreeSet<Factor>,
+        judged: bool,
+    ) {
+        if factors.is_empty() {
+            return;
+        }
+        let (taken, count) = fewest(space, factors);
+        let tried = space.tried;
+        let exact = |at: &usize| tried.get(*at).is_some_and(|tried| tried.exact);
+        let strength = match space.inputs_of(&taken).iter().all(exact) {
+            true if count <= COMPLETE => Strength::All,
+            true => Strength::Pairs,
+            // Nothing is proved by trying some values together.
+            false if judged => Strength::Singles,
+            false => Strength::Each,
+        };
+        self.want(space, taken, strength).local = true;
+    }
+
+    fn want(
+        &mut self,
+        space: &mut Space<'_>,
+        factors: BTreeSet<Factor>,
+        strength: Strength,
+    ) -> &mut Goal {
+        let inputs = space.inputs_of(&factors);
+        let goal = self.known.entry(factors).or_insert(Goal {
+            strength,
+            inputs,
+            decides: BTreeSet::new(),
+            local: false,
+        });
+        goal.strength = goal.strength.max(strength);
+        goal
+    }
+
+    /// What is to be tried together for findings that are still open.
+    pub(super) fn combinations(
+        &self,
+        space: &Space<'_>,
+        strength: Strength,
+        is_open: impl Fn(usize) -> bool,
+    ) -> Vec<Combination> {
+        let wanted = |(_, goal): &(&BTreeSet<Factor>, &Goal)| {
+            // All combinations have the others in them.
+            let asks = match strength {
+                Strength::Each => true,
+                Strength::Singles => {
+                    matches!(goal.strength, Strength::Singles | Strength::Pairs)
+                }
+                other => goal.strength == other,
+            };
+            asks && (goal.local || goal.decides.iter().any(|&finding| is_open(finding)))
+        };
+        let goals: Vec<(&BTreeSet<Factor>, &Goal)> = self.known.iter().filter(wanted).collect();
+        let wanted: Vec<&BTreeSet<Factor>> = goals.iter().map(|(factors, _)| *factors).collect();
+        let mut found: Vec<Combination> = Vec::new();
+        match strength {
+            Strength::Each => {
+                let factors: BTreeSet<Factor> = wanted.into_iter().flatten().copied().collect();
+                for factor in factors {
+                    found.extend(product(space, &[factor]));
+                }
+            }
+            Strength::Singles => {
+                for (_, goal) in goals {
+                    if goal.inputs.len() > CROWD {
+                        continue;
+                    }
+                    let first = |at: &usize| space.width(Factor::Input(*at)).0;
+                    for &at in &goal.inputs {
+                        let (_, end) = space.width(Factor::Input(at));
+                        for value in first(&at)..end {
+                            let others = goal.inputs.iter().map(|other| {
+                                let value = if *other == at { value } else { first(other) };
+                                (Factor::Input(*other), value)
+                            });
+                            found.push(others.collect());
+                        }
+                    }
+                }
+            }
+            Strength::Pairs => {
+                let mut pairs: BTreeSet<(Factor, Factor)> = BTreeSet::new();
+                for factors in wanted {
+                    let factors: Vec<Factor> = factors.iter().copied().collect();
+                    if factors.len() > CROWD {
+                        continue;
+                    }
+                    for (at, &a) in factors.iter().enumerate() {
+                        pairs.extend(factors.iter().skip(at + 1).map(|&b| (a, b)));
+                    }
+                }
+                for (a, b) in pairs {
+                    let pair = product(space, &[a, b]);
+                    // Of two inputs with many values, the first of each: those that are well-formed are among them.
+                    let few = |pair: &Combination| {
+                        let early =
+                            |(factor, value): &Literal| *value <= space.width(*factor).0 + EARLY;
+                        pair.iter().all(early)
+                    };
+                    let many = pair.len() > 64;
+                    found.extend(pair.into_iter().filter(|pair| !many || few(pair)));
+                }
+            }
+            Strength::All => {
+                // Those that others include are tried with them.
+                let mut by_size = wanted;
+                by_size.sort_by_key(|factors| std::cmp::Reverse(factors.len()));
+                let mut kept: Vec<&BTreeSet<Factor>> = Vec::new();
+                for factors in by_size {
+                    if !kept.iter().any(|other| factors.is_subset(other)) {
+                        kept.push(factors);
+                        let factors: Vec<Factor> = factors.iter().copied().collect();
+                        found.extend(product(space, &factors));
+                    }
+                }
             }
         }
-        kept
+        found
+    }
+}
+
+/// Values of an input that are tried together with as many of another.
+const EARLY: usize = 4;
+
+/// Factors of one goal of which pairs are tried.
+const CROWD: usize = 24;
+
+/// What decides something, or the inputs behind its conditions where they have fewer combinations; and how many.
+fn fewest(space: &mut Space<'_>, factors: &BTreeSet<Factor>) -> (BTreeSet<Factor>, usize) {
+    let inputs = space.inputs_of(factors);
+    let inputs: BTreeSet<Factor> = inputs.into_iter().map(Factor::Input).collect();
+    let (own, behind) = (combinations(space, factors), combinations(space, &inputs));
+    match behind <= own {
+        true => (inputs, behind),
+        false => (factors.clone(), own),
     }
 }
 
@@ -83,38 +232,10 @@ pub(super) fn combinations(space: &Space<'_>, factors: &BTreeSet<Factor>) -> usi
 }
 
 /// Choices that are tried together in one assignment.
-type Combination = Vec<Literal>;
+pub(super) type Combination = Vec<Literal>;
 
-/// All combinations of a goal, or where it has too many, each pair of choices.
-fn all(space: &Space<'_>, goal: &Goal) -> Vec<Combination> {
-    let factors: Vec<Factor> = goal.factors.iter().copied().collect();
-    if goal.complete {
-        return product(space, &factors);
-    }
-    let mut found = Vec::new();
-    if factors.len() > 24 {
-        for &factor in &factors {
-            found.extend(product(space, &[factor]));
-        }
-        return found;
-    }
-    for (at, &a) in factors.iter().enumerate() {
-        for &b in factors.iter().skip(at + 1) {
-            let pair = product(space, &[a, b]);
-            // Of two inputs with many values, each by itself and those at the same place.
-            match pair.len() > 64 {
-                true => found.extend(pair.into_iter().filter(|pair| match pair.as_slice() {
-                    [(_, x), (_, y)] => *x <= 1 || *y <= 1 || x == y,
-                    _ => true,
-                })),
-                false => found.extend(pair),
-            }
-        }
-    }
-    found
-}
-
-fn product(space: &Space<'_>, factors: &[Factor]) -> Vec<Combination> {
+/// All combinations of the choices of factors.
+pub(super) fn product(space: &Space<'_>, factors: &[Factor]) -> Vec<Combination> {
     let mut found: Vec<Combination> = vec![Vec::new()];
     for &factor in factors {
         let (first, end) = space.width(factor);
@@ -131,19 +252,49 @@ fn product(space: &Space<'_>, factors: &[Factor]) -> Vec<Combination> {
     found
 }
 
-/// Assignments that try everything that the goals ask for; whether that took more than allowed.
-pub(super) fn cover(space: &mut Space<'_>, goals: &Goals, most: usize) -> (Vec<Vec<usize>>, bool) {
-    let mut open: Vec<Combination> = Vec::new();
-    for goal in goals.list() {
-        open.extend(all(space, &goal));
+/// An assignment, and what the conditions are with it.
+#[derive(Clone, Debug)]
+pub(super) struct Row {
+    pub(super) chosen: Vec<usize>,
+    gates: FxHashMap<Factor, usize>,
+}
+
+impl Row {
+    /// An assignment as the solver sees it; none when it excludes it.
+    pub(super) fn new(space: &mut Space<'_>, chosen: Vec<usize>) -> Option<Row> {
+        if !space.settle(&chosen) {
+            return None;
+        }
+        let gates = space.gate_values();
+        let gates = gates.map(|(symbol, value)| (Factor::Gate(symbol), value));
+        Some(Row {
+            gates: gates.collect(),
+            chosen,
+        })
     }
+
+    fn covers(&self, combination: &Combination) -> bool {
+        combination.iter().all(|(factor, value)| match factor {
+            Factor::Input(at) => self.chosen.get(*at) == Some(value),
+            Factor::Gate(_) => self.gates.get(factor) == Some(value),
+        })
+    }
+}
+
+/// Adds assignments that try combinations together with those that there are, up to a number; whether that was enough.
+pub(super) fn cover(
+    space: &mut Space<'_>,
+    mut open: Vec<Combination>,
+    rows: &mut Vec<Row>,
+    most: usize,
+) -> bool {
+    open.retain(|combination| !rows.iter().any(|row| row.covers(combination)));
     // The largest first: what is small fits in anywhere.
     open.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
     open.dedup();
-    let mut rows: Vec<Vec<usize>> = Vec::new();
     while !open.is_empty() {
         if rows.len() >= most {
-            return (rows, false);
+            return false;
         }
         let mut taken: BTreeMap<Factor, usize> = BTreeMap::new();
         let mut row: Vec<Literal> = Vec::new();
@@ -183,26 +334,37 @@ pub(super) fn cover(space: &mut Space<'_>, goals: &Goals, most: usize) -> (Vec<V
                 (false, false) => {}
             }
         }
+        for &at in &impossible {
+            if let Some(combination) = open.get(at) {
+                space.exclude(combination);
+            }
+        }
         if row.is_empty() {
-            // Nothing of what is left can happen.
-            break;
+            // Nothing of what was asked about can happen.
+            let mut at = 0;
+            open.retain(|_| {
+                at += 1;
+                !impossible.contains(&(at - 1))
+            });
+            if impossible.is_empty() {
+                return false;
+            }
+            continue;
         }
         space.possible(&row);
         let chosen = space.assignment(&row);
-        space.settle(&chosen);
-        let covers = |&(factor, value): &Literal| match factor {
-            Factor::Input(at) => chosen.get(at) == Some(&value),
-            Factor::Gate(symbol) => space.gate_value(symbol) == Some(value),
+        let Some(new) = Row::new(space, chosen) else {
+            return false;
         };
         let mut at = 0;
         open.retain(|combination| {
-            let keep = !impossible.contains(&at) && !combination.iter().all(covers);
+            let keep = !impossible.contains(&at) && !new.covers(combination);
             at += 1;
             keep
         });
-        rows.push(chosen);
+        rows.push(new);
     }
-    (rows, true)
+    true
 }
 
 /// How often the solver is asked for one assignment before it is taken as it is.

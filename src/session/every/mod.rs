@@ -20,25 +20,29 @@ use std::sync::Arc;
 
 use locus_core::diagnostic::{Input, Verdict};
 use locus_core::graph::Presence;
+use locus_core::memory::Memory;
 use locus_core::value::{Logic, SymbolId, SymbolKind, Value};
 use locus_core::vocabulary::{Vocabulary, lg};
-use locus_core::{Diagnostic, LocationGraph, Severity};
-use locus_frontends::language::Chosen;
-use locus_invariants::{Candidate, Candidates, Checker, Configuration, Options};
+use locus_core::{Diagnostic, LocationGraph, Severity, Sources};
+use locus_frontends::language::{Chosen, Language};
+use locus_invariants::{Candidate, Candidates, Checker, Configuration, Options, Proved};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::check::{Given, Loading, Report};
 use super::discover::Project;
 use super::{Cancel, Cancelled, Snapshot};
-use goals::Goals;
+use goals::{Combination, Goals, Row, STRENGTHS, Strength};
 use space::{Factor, Space};
 use trial::{Key, Said, Trials, key};
-use values::Tried;
+use values::{Asked, Tried};
 
 pub use witness::Violable;
 
-/// Assignments of a finite input space that are all tried.
-const ENUMERATED: usize = 256;
+/// Assignments that are all tried when every input has listed values.
+const ENUMERATED: usize = 4096;
+
+/// Locations that are loaded at most to try all assignments.
+const ENUMERATED_LOCATIONS: usize = 20_000;
 
 /// Plain checks that are made at most.
 const TRIALS: usize = 4096;
@@ -68,7 +72,10 @@ impl Snapshot {
         report: &mut Report,
         cancel: &Cancel,
     ) -> Result<(), Cancelled> {
-        let loading = self.load_chosen(project, given, true, &[]);
+        // Each file is read once, whatever is chosen.
+        let memory = Arc::new(Memory::default());
+        let sources = || Sources::remembering(memory.clone());
+        let loading = self.load_chosen(project, given, true, &[], sources());
         let loaded = &loading.loaded;
         let inputs = project.language.open_inputs(loaded);
         if inputs.is_empty() {
@@ -77,43 +84,58 @@ impl Snapshot {
         cancel.check()?;
         let candidates = self.candidates(&loading, given);
         let hints = hints(&loaded.graph, &candidates);
+        let asked = asked(&loaded.graph, &candidates, project.language);
         let tried: Vec<Tried> = inputs
             .into_iter()
             .map(|input| {
                 let own = hints.get(&input.symbol).map_or(&[][..], Vec::as_slice);
-                values::tried(project.language, input, own)
+                let asked = asked.get(&input.symbol).copied().unwrap_or_default();
+                values::tried(project.language, input, own, asked)
             })
             .collect();
         let mut space = Space::new(&tried, &loaded.graph);
         let mut goals = Goals::default();
-        let mut depends = Vec::with_capacity(candidates.list.len());
-        for candidate in &candidates.list {
-            let found = Decides::of(candidate, &mut space, &mut goals);
-            depends.push(found);
-        }
-        local_goals(loaded, &mut space, &mut goals);
-        let exact = tried.iter().enumerate().filter(|(_, tried)| tried.exact);
-        let exact: BTreeSet<Factor> = exact.map(|(at, _)| Factor::Input(at)).collect();
-        if goals::combinations(&space, &exact) <= ENUMERATED {
-            goals.add(&mut space, &exact);
-        }
+        let places: Vec<Key> = candidates
+            .list
+            .iter()
+            .map(|candidate| key(&candidate.finding, &loading.sources))
+            .collect();
+        let depends: Vec<Decides> = candidates
+            .list
+            .iter()
+            .enumerate()
+            .map(|(at, candidate)| Decides::of(candidate, at, &mut space, &mut goals))
+            .collect();
+        local_goals(loaded, project.language, &mut space, &mut goals);
         let most = (EFFORT / (loaded.graph.len() + 8)).clamp(64, TRIALS);
-        let (rows, covered) = goals::cover(&mut space, &goals, most);
         let base = Arc::new(Said::of(report.findings.clone(), report.sources.clone()));
-        let trials = Trials::new(self, project, given, &tried, base.clone(), cancel);
-        let said = trials.run_all(&rows)?;
+        let trials = Trials::new(self, project, given, &tried, base.clone(), memory, cancel);
         let mut seen: BTreeMap<Key, Vec<usize>> = BTreeMap::new();
-        for (at, said) in said.iter().enumerate() {
-            for key in said.keys() {
-                if base.get(key).is_none() {
-                    seen.entry(key.clone()).or_default().push(at);
+        let mut rows: Vec<Row> = Vec::new();
+        let mut covered = true;
+        for strength in STRENGTHS {
+            let is_open = |at: usize| {
+                let place = places.get(at);
+                place.is_some_and(|key| base.get(key).is_none() && !seen.contains_key(key))
+            };
+            let mut wanted = goals.combinations(&space, strength, is_open);
+            if strength == Strength::All {
+                wanted.extend(enumerated(&space, loaded.graph.len()));
+            }
+            let known = rows.len();
+            covered &= goals::cover(&mut space, wanted, &mut rows, most);
+            let new = rows.get(known..).unwrap_or_default();
+            for (at, said) in trials.run_all(new)?.iter().enumerate() {
+                for key in said.keys() {
+                    if base.get(key).is_none() {
+                        seen.entry(key.clone()).or_default().push(known + at);
+                    }
                 }
             }
         }
         // What decides each finding, where a candidate says so.
-        let mut deciders: FxHashMap<Key, BTreeSet<Factor>> = FxHashMap::default();
-        for (candidate, decides) in candidates.list.iter().zip(&depends) {
-            let place = key(&candidate.finding, &loading.sources);
+        let mut deciders: FxHashMap<&Key, BTreeSet<Factor>> = FxHashMap::default();
+        for (place, decides) in places.iter().zip(&depends) {
             deciders.entry(place).or_default().extend(&decides.factors);
         }
         let mut everything = Everything {
@@ -125,22 +147,47 @@ impl Snapshot {
         for (key, at) in &seen {
             let rows: Vec<&[usize]> = at
                 .iter()
-                .filter_map(|&at| rows.get(at).map(Vec::as_slice))
+                .filter_map(|&at| rows.get(at).map(|row| row.chosen.as_slice()))
                 .collect();
             let factors = deciders.get(key);
             let smallest = shrink::smallest(key, &rows, factors, &mut space, &trials)?;
             shown.extend(smallest);
         }
         let violable: FxHashSet<&Key> = seen.keys().collect();
-        for (candidate, decides) in candidates.list.iter().zip(&depends) {
-            let place = key(&candidate.finding, &loading.sources);
-            let known = base.get(&place).is_some() || violable.contains(&place);
+        for ((candidate, decides), place) in candidates.list.iter().zip(&depends).zip(&places) {
+            let known = base.get(place).is_some() || violable.contains(place);
             let decided = known || (decides.proved && covered);
             if !decided {
                 let mut open = undecided(candidate, decides, &tried);
                 let files = report.sources.merge(vec![loading.sources.clone()]);
                 open.move_to(files.first().map_or(&[], Vec::as_slice));
                 everything.undecided.push(open);
+            }
+        }
+        if given.proofs
+            && let Some(proof) = space.proof()
+        {
+            let open: FxHashSet<&str> = everything.undecided.iter().map(|one| &*one.code).collect();
+            let held = candidates.list.iter().zip(&places).zip(&depends);
+            let held = held.filter(|((_, place), decides)| {
+                let gated = decides
+                    .factors
+                    .iter()
+                    .any(|one| matches!(one, Factor::Gate(_)));
+                gated && !violable.contains(place) && base.get(place).is_none()
+            });
+            let rules: BTreeSet<&str> = held
+                .map(|((candidate, _), _)| candidate.finding.code.as_str())
+                .filter(|code| !open.contains(code))
+                .collect();
+            if !rules.is_empty() {
+                let rules: Vec<&str> = rules.into_iter().collect();
+                report.proofs.push(Proved {
+                    rule: rules.join(", "),
+                    claim: "no allowed input makes the conditions so that were not tried"
+                        .to_owned(),
+                    proof,
+                });
             }
         }
         let noted = note::fold(shown, &tried, project.language);
@@ -203,7 +250,7 @@ struct Decides {
 }
 
 impl Decides {
-    fn of(candidate: &Candidate, space: &mut Space<'_>, goals: &mut Goals) -> Self {
+    fn of(candidate: &Candidate, at: usize, space: &mut Space<'_>, goals: &mut Goals) -> Self {
         let mut factors = BTreeSet::new();
         // Inputs of which more matters than what they are equal to.
         let mut opaque = BTreeSet::new();
@@ -217,12 +264,18 @@ impl Decides {
             factors.extend(own);
         }
         let inputs = space.inputs_of(&factors);
-        let complete = goals.add(space, &factors);
+        // Of inputs that are only compared, as many values that nothing else has as there are inputs.
+        let tried = space.tried;
+        let free = inputs
+            .iter()
+            .filter(|at| tried.get(**at).is_some_and(|tried| !tried.exact))
+            .count();
         let enough = |at: &usize| {
-            let tried = space.tried.get(*at);
-            tried.is_some_and(|tried| tried.exact || (tried.representative && !opaque.contains(at)))
+            let tried = tried.get(*at);
+            tried.is_some_and(|tried| tried.exact || (tried.fresh >= free && !opaque.contains(at)))
         };
-        let proved = complete && inputs.iter().all(enough);
+        let provable = inputs.iter().all(enough);
+        let proved = goals.add(space, &factors, at, provable) && provable;
         Decides {
             factors,
             inputs,
@@ -231,10 +284,11 @@ impl Decides {
     }
 }
 
-/// What the front-end itself says of a location depends on the inputs in its properties, on whether it is there, and on
-/// whether what it refers to is.
+/// What the front-end itself says depends on the inputs behind a value; where it compares values of one location, on
+/// those in its properties, on whether it is there, and on whether what it refers to is.
 fn local_goals(
     loaded: &locus_frontends::language::Loaded,
+    language: &dyn Language,
     space: &mut Space<'_>,
     goals: &mut Goals,
 ) {
@@ -255,13 +309,76 @@ fn local_goals(
                 _ => {}
             });
         }
-        goals.add(space, &factors);
+        let tried = space.tried;
+        let exact = |at: &usize| tried.get(*at).is_some_and(|tried| tried.exact);
+        if language.judges_values() || space.inputs_of(&factors).iter().all(exact) {
+            goals.add_local(space, &factors, language.judges_values());
+        }
     }
     let symbols: Vec<SymbolId> = graph.symbols().map(|(id, _)| id).collect();
     for symbol in symbols {
         let factors = space.factors(symbol);
-        goals.add(space, &factors);
+        goals.add_local(space, &factors, language.judges_values());
     }
+}
+
+/// All assignments, where all inputs have listed values and they are few.
+fn enumerated(space: &Space<'_>, locations: usize) -> Vec<Combination> {
+    let all: Vec<Factor> = (0..space.tried.len()).map(Factor::Input).collect();
+    let count = goals::combinations(space, &all.iter().copied().collect());
+    let few = count <= ENUMERATED && count * (locations + 8) <= ENUMERATED_LOCATIONS;
+    match few && space.tried.iter().all(|tried| tried.exact) {
+        true => goals::product(space, &all),
+        false => Vec::new(),
+    }
+}
+
+/// What rules look at of each input.
+fn asked(
+    graph: &LocationGraph,
+    candidates: &Candidates,
+    language: &dyn Language,
+) -> FxHashMap<SymbolId, Asked> {
+    let mut found: FxHashMap<SymbolId, Asked> = FxHashMap::default();
+    let depends = candidates.list.iter().flat_map(|one| &one.depends);
+    let mut open: Vec<(SymbolId, Asked)> = depends
+        .map(|one| match one.opaque {
+            true => (one.symbol, Asked::Content),
+            false => (one.symbol, Asked::Equality),
+        })
+        .collect();
+    if language.judges_values() {
+        open.extend(graph.symbols().map(|(id, _)| (id, Asked::Content)));
+    }
+    // What a property accepts is looked up when its value is known.
+    for (_, location) in graph.locations() {
+        for property in &location.properties {
+            property.item.value.visit(&mut |leaf| {
+                if let Value::Symbolic(symbol) = leaf {
+                    open.push((*symbol, Asked::Content));
+                }
+            });
+        }
+    }
+    while let Some((symbol, asked)) = open.pop() {
+        let known = found.get(&symbol);
+        if known.is_some_and(|known| *known >= asked) {
+            continue;
+        }
+        found.insert(symbol, asked);
+        let info = graph.symbol(symbol);
+        let next = space::behind(graph, symbol).into_iter();
+        match &info.kind {
+            // A comparison is only of what it compares.
+            SymbolKind::Logic(logic) => {
+                let next = logic.depends().into_iter();
+                open.extend(next.map(|next| (next, Asked::Equality)));
+            }
+            SymbolKind::Choice { .. } => open.extend(next.map(|next| (next, asked))),
+            _ => open.extend(next.map(|next| (next, Asked::Content))),
+        }
+    }
+    found
 }
 
 /// Values that rules and conditions compare inputs with.

@@ -63,12 +63,92 @@ pub(super) fn smallest(
     let mut whole: Vec<Vec<usize>> = rows.iter().map(|row| row.to_vec()).collect();
     whole.sort_by_key(|row| size(row));
     candidates.extend(whole);
+    let inputs = match factors {
+        Some(factors) => space.inputs_of(factors),
+        None => (0..space.tried.len()).collect(),
+    };
     for candidate in candidates {
         if trials.run(&candidate)?.get(key).is_some() {
-            return reduced(key, candidate, trials).map(Some);
+            let mut row = without(key, candidate, trials)?;
+            // Of one input, all values were tried.
+            if inputs.len() == 1 {
+                return shown(key, &row, trials).map(Some);
+            }
+            if let Some(smaller) = smaller(key, &row, &inputs, space, trials)? {
+                row = smaller;
+            }
+            let row = simplest(key, row, trials)?;
+            return shown(key, &row, trials).map(Some);
         }
     }
     Ok(None)
+}
+
+/// Assignments that are tried for fewer inputs.
+const FEWER: usize = 512;
+
+/// The same, where not all values of inputs are known, so that the least is not certain to be found.
+const FEWER_OF_SOME: usize = 96;
+
+/// An assignment of fewer inputs than one from which none can be left out.
+fn smaller(
+    key: &Key,
+    row: &[usize],
+    inputs: &BTreeSet<usize>,
+    space: &Space<'_>,
+    trials: &Trials<'_>,
+) -> Result<Option<Vec<usize>>, Cancelled> {
+    let (given, ..) = size(row);
+    let all = space.tried.iter().all(|tried| tried.exact);
+    let most = if all { FEWER } else { FEWER_OF_SOME };
+    // All assignments of so many inputs, one more each time.
+    let mut last: Vec<Vec<usize>> = vec![vec![0; row.len()]];
+    let mut tried = 0;
+    for _ in 1..given {
+        let mut next = Vec::new();
+        for row in &last {
+            let free = row.iter().rposition(|&value| value > 0);
+            for &at in inputs.range(free.map_or(0, |last| last + 1)..) {
+                let width = space.tried.get(at).map_or(0, |tried| tried.values.len());
+                for value in 1..width {
+                    let mut longer = row.clone();
+                    if let Some(slot) = longer.get_mut(at) {
+                        *slot = value;
+                    }
+                    tried += 1;
+                    if tried > most {
+                        return Ok(None);
+                    }
+                    next.push(longer);
+                }
+            }
+        }
+        for row in &next {
+            if trials.run(row)?.get(key).is_some() {
+                return Ok(Some(row.clone()));
+            }
+        }
+        last = next;
+    }
+    Ok(None)
+}
+
+/// The same inputs, each with the first value that will do.
+fn simplest(key: &Key, mut row: Vec<usize>, trials: &Trials<'_>) -> Result<Vec<usize>, Cancelled> {
+    for at in 0..row.len() {
+        let value = row.get(at).copied().unwrap_or(0);
+        for simpler in 1..value {
+            let mut other = row.clone();
+            if let Some(slot) = other.get_mut(at) {
+                *slot = simpler;
+            }
+            if trials.run(&other)?.get(key).is_some() {
+                row = other;
+                break;
+            }
+        }
+    }
+    Ok(row)
 }
 
 /// The assignment with the fewest inputs given that decides the conditions as a row does.
@@ -98,8 +178,8 @@ fn fewest(
     Some(least)
 }
 
-/// An assignment of which nothing can be left out, and whose values are as simple as they can be alone.
-fn reduced(key: &Key, mut row: Vec<usize>, trials: &Trials<'_>) -> Result<Shown, Cancelled> {
+/// An assignment of which nothing can be left out.
+fn without(key: &Key, mut row: Vec<usize>, trials: &Trials<'_>) -> Result<Vec<usize>, Cancelled> {
     for at in 0..row.len() {
         let Some(&value) = row.get(at).filter(|&&value| value > 0) else {
             continue;
@@ -117,8 +197,13 @@ fn reduced(key: &Key, mut row: Vec<usize>, trials: &Trials<'_>) -> Result<Shown,
             *slot = value;
         }
     }
-    let said = trials.run(&row)?;
-    let chosen = trials.chosen(&row);
+    Ok(row)
+}
+
+/// A finding with the assignment that shows it.
+fn shown(key: &Key, row: &[usize], trials: &Trials<'_>) -> Result<Shown, Cancelled> {
+    let said = trials.run(row)?;
+    let chosen = trials.chosen(row);
     let mut finding = said
         .get(key)
         .cloned()

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use locus_core::LocationGraph;
 use locus_core::value::{Logic, SymbolId, SymbolKind, Value};
 use locus_solver::clauses::Clauses;
+use locus_solver::search::Proof;
 use rustc_hash::FxHashMap;
 
 use super::values::Tried;
@@ -37,6 +38,8 @@ pub(super) struct Space<'a> {
     /// What is behind each symbol.
     known: FxHashMap<SymbolId, BTreeSet<Factor>>,
     cones: FxHashMap<SymbolId, BTreeSet<usize>>,
+    /// What cannot happen together, as the solver said.
+    excluded: Vec<Vec<i32>>,
     /// Literals that limit how many inputs differ from their defaults.
     limits: Option<Vec<i32>>,
 }
@@ -53,6 +56,7 @@ impl<'a> Space<'a> {
             gates: FxHashMap::default(),
             known: FxHashMap::default(),
             cones: FxHashMap::default(),
+            excluded: Vec::new(),
             limits: None,
         }
     }
@@ -81,34 +85,11 @@ impl<'a> Space<'a> {
         } else if self.gate(symbol).is_some() {
             found.insert(Factor::Gate(symbol));
         } else {
-            for next in self.behind(symbol) {
+            for next in behind(self.graph, symbol) {
                 found.extend(self.factors(next));
             }
         }
         self.known.insert(symbol, found.clone());
-        found
-    }
-
-    /// The symbols that a symbol is computed from.
-    fn behind(&self, symbol: SymbolId) -> Vec<SymbolId> {
-        let info = self.graph.symbol(symbol);
-        let mut found = info.depends.clone();
-        if let SymbolKind::Choice {
-            condition,
-            then,
-            otherwise,
-        } = &info.kind
-        {
-            found.push(*condition);
-            let items = [Some(then), otherwise.as_ref()].into_iter().flatten();
-            for item in items {
-                item.value.visit(&mut |leaf| {
-                    if let Value::Symbolic(symbol) = leaf {
-                        found.push(*symbol);
-                    }
-                });
-            }
-        }
         found
     }
 
@@ -119,7 +100,7 @@ impl<'a> Space<'a> {
         }
         self.cones.insert(symbol, BTreeSet::new());
         let mut found: BTreeSet<usize> = self.inputs.get(&symbol).copied().into_iter().collect();
-        for next in self.behind(symbol) {
+        for next in behind(self.graph, symbol) {
             found.extend(self.cone(next));
         }
         self.cones.insert(symbol, found.clone());
@@ -273,6 +254,23 @@ impl<'a> Space<'a> {
         assumed.is_empty() || self.clauses.solve(&assumed)
     }
 
+    /// Notes that choices are not possible together.
+    pub(super) fn exclude(&mut self, choices: &[Literal]) {
+        let mut literals = Vec::with_capacity(choices.len());
+        for &one in choices {
+            literals.extend(self.literal(one));
+        }
+        self.excluded.push(literals);
+    }
+
+    /// A proof that nothing of what was excluded can happen; none when nothing was.
+    pub(super) fn proof(&self) -> Option<Proof> {
+        match self.excluded.is_empty() {
+            true => None,
+            false => self.clauses.prove(&self.excluded),
+        }
+    }
+
     /// Whether choices hold in the solver's last answer, as far as it decides them.
     pub(super) fn is_so(&mut self, choices: &[Literal]) -> bool {
         choices.iter().all(|&one| match self.literal(one) {
@@ -308,6 +306,12 @@ impl<'a> Space<'a> {
         let gate = self.gates.get(&symbol).copied().flatten()?;
         let truth = self.clauses.value(gate.abs()) == (gate > 0);
         Some(usize::from(truth))
+    }
+
+    /// What each condition is in the solver's last answer.
+    pub(super) fn gate_values(&self) -> impl Iterator<Item = (SymbolId, usize)> {
+        let gates = self.gates.keys();
+        gates.filter_map(|&symbol| Some((symbol, self.gate_value(symbol)?)))
     }
 
     /// Makes the solver take an assignment.
@@ -349,6 +353,29 @@ impl<'a> Space<'a> {
         }
         None
     }
+}
+
+/// The symbols that a symbol is computed from.
+pub(super) fn behind(graph: &LocationGraph, symbol: SymbolId) -> Vec<SymbolId> {
+    let info = graph.symbol(symbol);
+    let mut found = info.depends.clone();
+    if let SymbolKind::Choice {
+        condition,
+        then,
+        otherwise,
+    } = &info.kind
+    {
+        found.push(*condition);
+        let items = [Some(then), otherwise.as_ref()].into_iter().flatten();
+        for item in items {
+            item.value.visit(&mut |leaf| {
+                if let Value::Symbolic(symbol) = leaf {
+                    found.push(*symbol);
+                }
+            });
+        }
+    }
+    found
 }
 
 /// A value with its symbols replaced.

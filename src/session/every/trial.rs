@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use locus_core::memory::Memory;
 use locus_core::{Diagnostic, Sources};
 use locus_frontends::language::Chosen;
 use rayon::prelude::*;
@@ -10,6 +11,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::super::check::{Given, Report};
 use super::super::discover::Project;
 use super::super::{Cancel, Cancelled, Snapshot};
+use super::goals::Row;
 use super::values::Tried;
 
 /// What tells one finding from another: its code, and where it is.
@@ -62,6 +64,8 @@ pub(super) struct Trials<'a> {
     given: Given,
     tried: &'a [Tried],
     cancel: &'a Cancel,
+    /// What was made of the files.
+    memory: Arc<Memory>,
     /// The files of the plain check.
     files: FxHashSet<String>,
     known: Mutex<FxHashMap<Vec<usize>, Arc<Said>>>,
@@ -74,6 +78,7 @@ impl<'a> Trials<'a> {
         given: &Given,
         tried: &'a [Tried],
         base: Arc<Said>,
+        memory: Arc<Memory>,
         cancel: &'a Cancel,
     ) -> Self {
         let names = base.sources.files().map(|file| base.sources.name(file));
@@ -85,10 +90,12 @@ impl<'a> Trials<'a> {
             given: Given {
                 all_inputs: false,
                 as_instance: false,
+                proofs: false,
                 ..given.clone()
             },
             tried,
             cancel,
+            memory,
             files,
             known: Mutex::new(known),
         }
@@ -115,10 +122,15 @@ impl<'a> Trials<'a> {
             return Ok(said.clone());
         }
         self.cancel.check()?;
-        let loading =
-            self.snapshot
-                .load_chosen(self.project, &self.given, false, &self.chosen(row));
-        let (_, report) = self.snapshot.judge(loading, &self.given, self.cancel)?;
+        let sources = Sources::remembering(self.memory.clone());
+        let chosen = self.chosen(row);
+        let loading = self
+            .snapshot
+            .load_chosen(self.project, &self.given, false, &chosen, sources);
+        let given = &self.given;
+        let (_, report) = self
+            .snapshot
+            .judge_and_mend(loading, given, false, self.cancel)?;
         let Report {
             findings, sources, ..
         } = report;
@@ -138,7 +150,7 @@ impl<'a> Trials<'a> {
     }
 
     /// The same for many.
-    pub(super) fn run_all(&self, rows: &[Vec<usize>]) -> Result<Vec<Arc<Said>>, Cancelled> {
-        rows.par_iter().map(|row| self.run(row)).collect()
+    pub(super) fn run_all(&self, rows: &[Row]) -> Result<Vec<Arc<Said>>, Cancelled> {
+        rows.par_iter().map(|row| self.run(&row.chosen)).collect()
     }
 }

@@ -15,6 +15,9 @@ const LISTS: usize = 64;
 /// Values that rules and conditions compare with, at most.
 const HINTS: usize = 12;
 
+/// Values that nothing is compared with, where only equality matters.
+const FRESH: usize = 3;
+
 /// An input and the values it is tried with.
 #[derive(Clone, Debug)]
 pub(super) struct Tried {
@@ -24,9 +27,21 @@ pub(super) struct Tried {
     pub(super) values: Vec<Option<Value>>,
     /// Whether these are all that it may be given.
     pub(super) exact: bool,
-    /// Whether it stands for every value that it is compared with in rules, and one more: enough where only equality
-    /// matters.
-    pub(super) representative: bool,
+    /// How many of these nothing is compared with, when all that it is compared with are among them: enough where only
+    /// equality matters.
+    pub(super) fresh: usize,
+}
+
+/// What rules and conditions look at of an input.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Asked {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// What it is equal to.
+    Equality,
+    /// More: its text, its size.
+    Content,
 }
 
 impl Tried {
@@ -47,20 +62,25 @@ impl Tried {
 /// Texts that are well or badly formed in the ways that matter to configurations: names, numbers, addresses.
 const TEXTS: [&str; 11] = [
     "x",
-    "",
-    "-1",
-    "0",
-    "70000",
-    "10.0.0.0/33",
     "10.0.0.5",
     "10.0.0.0/24",
     "2001:db8::/64",
+    "",
+    "0",
+    "-1",
+    "70000",
+    "10.0.0.0/33",
     "a b",
     "00:11:22:33:44:55",
 ];
 
 /// The values to try an input with.
-pub(super) fn tried(language: &dyn Language, input: OpenInput, hints: &[Value]) -> Tried {
+pub(super) fn tried(
+    language: &dyn Language,
+    input: OpenInput,
+    hints: &[Value],
+    asked: Asked,
+) -> Tried {
     let domain = &input.domain;
     let allowed = |value: &Value| language.admits(domain, value) != Some(false);
     let (mut list, exact) = match all(&input) {
@@ -68,20 +88,35 @@ pub(super) fn tried(language: &dyn Language, input: OpenInput, hints: &[Value]) 
         None => (some(&input, hints), false),
     };
     list.retain(allowed);
+    let is_compared = |value: &Value| {
+        let text = value.to_string();
+        hints.iter().any(|hint| hint.to_string() == text)
+    };
     let mut values: Vec<Option<Value>> = vec![None];
+    let mut fresh = 0;
     for value in list {
         let same = |other: &Value| other.same(&value);
         let known = values.iter().flatten().any(same);
         let default = input.optional && input.default.as_ref().is_some_and(same);
-        if !known && !default {
-            values.push(Some(value));
+        if known || default {
+            continue;
         }
+        let is_fresh = !is_compared(&value);
+        // Where only equality matters, few values that are equal to nothing will do.
+        if !exact && asked < Asked::Content && is_fresh && fresh >= FRESH {
+            continue;
+        }
+        fresh += usize::from(is_fresh);
+        values.push(Some(value));
+    }
+    if hints.len() > HINTS {
+        fresh = 0;
     }
     Tried {
-        representative: hints.len() <= HINTS,
         input,
         values,
         exact,
+        fresh,
     }
 }
 
@@ -95,8 +130,8 @@ fn all(input: &OpenInput) -> Option<Vec<Value>> {
     match input.domain.ty {
         ValueType::Bool => Some(vec![Value::Bool(false), Value::Bool(true)]),
         ValueType::List => lists(input, &listed?),
-        ValueType::Map => None,
         _ if listed.is_some() => listed,
+        ValueType::Map => None,
         ValueType::Int | ValueType::Number => {
             let (low, high) = range(constraints);
             let (low, high) = (low?, high?);

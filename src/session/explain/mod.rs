@@ -51,6 +51,7 @@ impl Snapshot {
             project,
             given: Given {
                 as_instance: false,
+                proofs: false,
                 ..given.clone()
             },
             report,

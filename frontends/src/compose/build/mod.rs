@@ -311,8 +311,6 @@ impl Builder<'_> {
         let atom = self.facts.atom(sig!("Profile"), name.clone(), span);
         let word = self.text(name, span);
         self.fact(field!("Profile", "name"), atom, word, span);
-        let truth = self.truth(asked, span);
-        self.fact(field!("Profile", "asked"), atom, truth, span);
         let symbol = (!asked).then(|| {
             self.graph.add_symbol(Symbol {
                 name: format!("{PROFILE}{name}").into(),
@@ -333,6 +331,12 @@ impl Builder<'_> {
             ),
         };
         self.fact(field!("Profile", "enabled"), atom, enabled, span);
+        // Taken for all inputs, whether somebody asks for it is open too.
+        let truth = match self.options.all_inputs {
+            true => enabled,
+            false => self.truth(asked, span),
+        };
+        self.fact(field!("Profile", "asked"), atom, truth, span);
         self.profiles.insert(name.clone(), (atom, symbol));
         (atom, symbol)
     }
