@@ -220,3 +220,48 @@ fn nothing_in_the_vocabulary_is_undocumented() {
         }
     }
 }
+
+#[test]
+fn rules_name_the_node_types_of_a_tosca_service() {
+    let rules = r#"module tosca/ours
+
+open tosca/vocabulary
+open values
+
+/** ACME002 app-on-low-port error: an application listens on a port below 1024
+ * message: `{a}` listens on a port that needs privileges
+ * at: a.prop_port "below 1024"
+ * help: use another port
+ * why: Our applications run without privileges.
+ * source: our handbook
+ */
+assert OurPorts { all a: my_nodes_App | not less[a.prop_port, 1024] }
+"#;
+    let service = |port: &str| {
+        format!(
+            "tosca_definitions_version: tosca_simple_yaml_1_3
+node_types:
+  my.nodes.App:
+    derived_from: tosca.nodes.Root
+    properties:
+      port: {{type: integer}}
+  my.nodes.Shop:
+    derived_from: my.nodes.App
+topology_template:
+  node_templates:
+    shop:
+      type: my.nodes.Shop
+      properties:
+        port: {port}
+"
+        )
+    };
+    let (breaks, holds) = (service("80\n#             ^ ACME002"), service("8080"));
+    let (code, out, err) = test(&[
+        ("locus.toml", "[tosca]\nrules = [\"ours.als\"]\n"),
+        ("ours.als", rules),
+        ("examples/ACME002.breaks.yaml", &breaks),
+        ("examples/ACME002.holds.yaml", &holds),
+    ]);
+    assert_eq!(code, 0, "{out}{err}");
+}

@@ -37,6 +37,13 @@ impl Code {
         self
     }
 
+    /// The same, worth knowing and no fault.
+    #[must_use]
+    pub const fn as_info(mut self) -> Self {
+        self.severity = Severity::Info;
+        self
+    }
+
     /// The same, which a project may turn off.
     #[must_use]
     pub const fn optional(mut self) -> Self {

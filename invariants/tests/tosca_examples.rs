@@ -42,6 +42,8 @@ fn sound_examples_are_sound() {
         "two-tier.yaml",
         "network.yaml",
         "service.yaml",
+        "open.yaml",
+        "lifecycle.yaml",
     ] {
         assert_eq!(told(name), [], "{name}");
     }

@@ -255,8 +255,28 @@ pub(crate) struct GraphArgs {
     #[arg(long, value_enum, default_value = "dot")]
     pub(crate) format: GraphFormat,
 
+    /// Convert to another model, and print that as JSON
+    #[arg(long, value_enum, conflicts_with = "format")]
+    pub(crate) to: Option<GraphModel>,
+
     #[command(flatten)]
     pub(crate) inputs: InputArgs,
+}
+
+/// What a graph is converted to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum GraphModel {
+    /// Resources and links of the Open Cloud Computing Interface
+    Occi,
+}
+
+impl GraphModel {
+    /// Its name, as languages know it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            GraphModel::Occi => "occi",
+        }
+    }
 }
 
 /// How a graph is printed.

@@ -35,6 +35,25 @@ pub(crate) fn graph(args: &GraphArgs) -> Exit {
         return tell(&unchecked, &sources, exit);
     };
     let report = snapshot.read(project, &given);
+    if let Some(model) = args.to {
+        let name = model.name();
+        let converted = project.language.convert(name, &report.graph, &report.facts);
+        let mut all = report.findings.clone();
+        match converted {
+            Some(Ok(json)) => super::print(&format!("{json:#}\n")),
+            Some(Err(why)) => all.extend(why),
+            None => {
+                let message = format!(
+                    "{} cannot be converted to `{name}`",
+                    project.language.title()
+                );
+                all.push(Diagnostic::error("kind", message));
+            }
+        }
+        let exit = exit_of(&all, &report.unchecked);
+        tell(&all, &report.sources, exit);
+        return tell(&report.unchecked, &report.sources, exit);
+    }
     let text = match args.format {
         GraphFormat::Dot => to_dot(&report.graph),
         GraphFormat::Svg => picture::to_svg(&report.graph),
@@ -46,16 +65,20 @@ pub(crate) fn graph(args: &GraphArgs) -> Exit {
         }
     };
     super::print(&text);
-    let mut findings = report.findings.iter();
-    let exit = if findings.any(|found| found.severity == Severity::Error) {
+    let exit = exit_of(&report.findings, &report.unchecked);
+    tell(&report.findings, &report.sources, exit);
+    tell(&report.unchecked, &report.sources, exit)
+}
+
+fn exit_of(findings: &[Diagnostic], unchecked: &[Diagnostic]) -> Exit {
+    let mut findings = findings.iter();
+    if findings.any(|found| found.severity == Severity::Error) {
         Exit::Findings
-    } else if report.unchecked.is_empty() {
+    } else if unchecked.is_empty() {
         Exit::Clean
     } else {
         Exit::Unanswered
-    };
-    tell(&report.findings, &report.sources, exit);
-    tell(&report.unchecked, &report.sources, exit)
+    }
 }
 
 fn tell(diagnostics: &[Diagnostic], sources: &Sources, exit: Exit) -> Exit {

@@ -75,6 +75,9 @@ fn of_file(registry: &Registry, files: &Files, name: &str, sources: &mut Sources
             return Recognition::Skipped(Skip::Unreadable, Box::new(diagnostic));
         }
     };
+    if let Some(recognised) = registry.by_bytes(&bytes) {
+        return of_kind(registry, name, recognised, None);
+    }
     let text = match locus_core::decode(&bytes) {
         Ok(text) => text,
         Err(refused) => {

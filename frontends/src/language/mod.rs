@@ -74,6 +74,12 @@ pub trait Language: Sync {
         None
     }
 
+    /// The kind of a file that is no text and whose first bytes tell it.
+    fn by_bytes(&self, bytes: &[u8]) -> Option<&'static Kind> {
+        let _ = bytes;
+        None
+    }
+
     /// Whether a file with an extension of this language may be one of its own, so that it is worth being parsed.
     fn may_be(&self, path: &str, text: &str) -> bool {
         let _ = (path, text);
@@ -199,6 +205,18 @@ pub trait Language: Sync {
         sources: &mut Sources,
     ) -> Option<Reach> {
         let _ = (request, loader, sources);
+        None
+    }
+
+    /// A configuration in the terms of another model, such as `occi`, or why it has no such form; nothing when the language
+    /// cannot be put into that model.
+    fn convert(
+        &self,
+        to: &str,
+        graph: &LocationGraph,
+        facts: &Facts,
+    ) -> Option<Result<serde_json::Value, Vec<Diagnostic>>> {
+        let _ = (to, graph, facts);
         None
     }
 

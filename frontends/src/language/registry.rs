@@ -112,6 +112,14 @@ impl Registry {
         })
     }
 
+    /// What the first bytes of a file that is no text tell of it.
+    pub fn by_bytes(&self, bytes: &[u8]) -> Option<Recognised> {
+        self.languages().find_map(|language| {
+            let kind = language.by_bytes(bytes)?;
+            Some(Recognised { language, kind })
+        })
+    }
+
     /// What the name of a file tells of it.
     pub fn by_name(&self, path: &str) -> Option<Recognised> {
         self.languages().find_map(|language| {

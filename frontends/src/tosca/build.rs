@@ -1,13 +1,16 @@
 //! A topology as a location graph and facts.
 
+pub(super) mod domain;
 mod graph;
+mod search;
+mod signatures;
 
 use std::rc::Rc;
 use std::sync::Arc;
 
 use locus_core::facts::{AtomId, Facts};
 use locus_core::vocabulary::FieldId;
-use locus_core::{Int, Span, Value};
+use locus_core::{Diagnostic, Int, Span, Value};
 use rustc_hash::FxHashMap;
 
 use super::model::{Allowed, Capability, Requirement};
@@ -15,9 +18,15 @@ use super::names::TypeId;
 use super::topology::{Assignment, Group, NodeTemplate, Target, Topology};
 use super::vocabulary::{field, sig_id};
 use super::{Options, Service};
+use search::choices;
 
 /// Says what a topology describes.
-pub(super) fn build(topology: &Topology<'_, '_>, options: &Options, service: &mut Service) {
+pub(super) fn build(
+    topology: &Topology<'_, '_>,
+    prefix: &str,
+    options: &Options,
+    service: &mut Service,
+) {
     let mut builder = Builder {
         topology,
         options,
@@ -28,12 +37,28 @@ pub(super) fn build(topology: &Topology<'_, '_>, options: &Options, service: &mu
         types: FxHashMap::default(),
         nodes: Vec::new(),
         capabilities: FxHashMap::default(),
+        assigned: FxHashMap::default(),
+        incoming: topology.incoming(),
     };
     builder.nodes();
     builder.assignments();
+    let search = topology.search(options.closed, options.all_bindings);
+    builder.found(&search);
     builder.rest();
+    builder.definitions();
+    builder.workflows();
+    builder.signatures(&options.mentioned, &mut service.declared);
+    if options.all_bindings {
+        service.diagnostics.extend(choices(topology, &search));
+    }
+    if search.gave_up {
+        let message =
+            "there are too many ways to meet the open requirements and what they allocate";
+        let diagnostic = Diagnostic::warning("unchecked", message);
+        service.unchecked.push(diagnostic.at(topology.node.span));
+    }
     let nodes = builder.nodes;
-    graph::build(topology, &nodes, service);
+    graph::build(topology, prefix, &nodes, service);
 }
 
 struct Builder<'b, 't, 'a> {
@@ -46,6 +71,8 @@ struct Builder<'b, 't, 'a> {
     types: FxHashMap<TypeId, AtomId>,
     nodes: Vec<AtomId>,
     capabilities: FxHashMap<(usize, Arc<str>), AtomId>,
+    assigned: FxHashMap<(usize, usize), AtomId>,
+    incoming: FxHashMap<(usize, Arc<str>), u64>,
 }
 
 impl<'a> Builder<'_, '_, 'a> {
@@ -129,6 +156,8 @@ impl<'a> Builder<'_, '_, 'a> {
         }
         let flat = model.flat(id);
         self.allowed(field!("Type", "admits"), atom, &flat.valid_capabilities);
+        self.allowed(field!("Type", "targets"), atom, &flat.valid_targets);
+        self.allowed(field!("Type", "sources"), atom, &flat.valid_sources);
         self.allowed(field!("Type", "members"), atom, &flat.members);
         Some(atom)
     }
@@ -197,18 +226,10 @@ impl<'a> Builder<'_, '_, 'a> {
         self.say_text(field!("Capability", "name"), atom, &capability.name, span);
         self.say_type(field!("Capability", "type"), atom, capability.ty);
         self.allowed(field!("Capability", "sources"), atom, &capability.sources);
-        let topology = self.topology;
-        let incoming = topology.nodes.iter().flat_map(|node| &node.assignments);
-        let incoming = incoming.filter(|assignment| {
-            let same = assignment
-                .capability
-                .as_ref()
-                .is_some_and(|known| known.name == capability.name);
-            assignment.target == Target::Node(index) && same
-        });
-        let incoming: u64 = incoming
-            .map(|assignment| assignment.count.unwrap_or(0))
-            .sum();
+        let relationships = &capability.relationships;
+        self.allowed(field!("Capability", "relationships"), atom, relationships);
+        let incoming = self.incoming.get(&(index, capability.name.clone()));
+        let incoming = incoming.copied().unwrap_or(0);
         self.say_number(field!("Capability", "incoming"), atom, incoming, span);
         if let Some(most) = capability.occurrences.most {
             self.say_number(field!("Capability", "most"), atom, most, span);
@@ -227,9 +248,9 @@ impl<'a> Builder<'_, '_, 'a> {
                 let slot = self.slot(index, template, owner, requirement);
                 slots.insert(requirement.name.clone(), slot);
             }
-            for assignment in &template.assignments {
+            for (number, assignment) in template.assignments.iter().enumerate() {
                 let slot = slots.get(assignment.name).copied();
-                self.assignment(index, owner, slot, assignment);
+                self.assignment((index, number), owner, slot, assignment);
             }
         }
     }
@@ -260,10 +281,7 @@ impl<'a> Builder<'_, '_, 'a> {
             self.say_number(field!("Slot", "most"), atom, most, span);
         }
         let counts: Option<Vec<u64>> = own().map(|assignment| assignment.count).collect();
-        let mapped = topology.substitution.as_ref().is_some_and(|mapping| {
-            let mut mapped = mapping.requirements.iter();
-            mapped.any(|(_, node, word)| *node == Some(index) && *word == Some(&*requirement.name))
-        });
+        let mapped = topology.is_mapped(index, &requirement.name);
         let none = own().next().is_none();
         // In 2.0 what is not assigned is assigned implicitly, as often as it must be; what is mapped is met outside, and
         // a node that is found or substituted brings what it needs.
@@ -284,7 +302,7 @@ impl<'a> Builder<'_, '_, 'a> {
 
     fn assignment(
         &mut self,
-        index: usize,
+        (index, number): (usize, usize),
         owner: AtomId,
         slot: Option<AtomId>,
         assignment: &Assignment<'a>,
@@ -294,6 +312,12 @@ impl<'a> Builder<'_, '_, 'a> {
         let atom = self
             .facts
             .atom(sig_id!("Assignment"), assignment.name.clone(), span);
+        self.assigned.insert((index, number), atom);
+        for (span, text) in topology.unfulfilled(index, assignment) {
+            let reason = self.reason(span, &text);
+            let field = field!("Assignment", "unfulfilled");
+            self.facts.tuple(field, &[atom, reason]);
+        }
         self.facts
             .tuple(field!("Node", "assignments"), &[owner, atom]);
         self.facts
@@ -322,10 +346,7 @@ impl<'a> Builder<'_, '_, 'a> {
             assignment.relationship,
         );
         // What is mapped is met by whoever uses the topology.
-        let mapped = topology.substitution.as_ref().is_some_and(|mapping| {
-            let mut mapped = mapping.requirements.iter();
-            mapped.any(|(_, node, word)| *node == Some(index) && *word == Some(&**assignment.name))
-        });
+        let mapped = topology.is_mapped(index, assignment.name);
         let open = matches!(assignment.target, Target::Open(_)) && !mapped;
         self.say(field!("Assignment", "unbound"), atom, open, span);
         let internal = assignment.internal || self.options.closed;
@@ -353,18 +374,6 @@ impl<'a> Builder<'_, '_, 'a> {
             {
                 self.facts
                     .tuple_at(field!("Node", "hosts"), &[owner, node], span);
-            }
-        }
-        if let Target::Open(wanted) = assignment.target {
-            let wanted = wanted.or(wanted_node);
-            for candidate in 0..topology.nodes.len() {
-                if candidate != index
-                    && topology.admits(candidate, assignment, wanted)
-                    && let Some(&node) = self.nodes.get(candidate)
-                {
-                    self.facts
-                        .tuple(field!("Assignment", "candidates"), &[atom, node]);
-                }
             }
         }
     }

@@ -17,7 +17,23 @@ pub(super) struct Text {
 pub(super) const PROFILES: &[&str] = &[
     "org.oasis-open.simple:2.0",
     "org.oasis-open.tosca.simple:2.0",
+    LIFECYCLE,
 ];
+
+/// The profile with the policy type of lifecycles.
+const LIFECYCLE: &str = "locus.lifecycle:1.0";
+
+/// What a text of 1.x mentions that needs the types of lifecycles, which it cannot import.
+pub(super) const MENTIONS: &str = "locus.policies.";
+
+/// The types of lifecycles.
+pub(super) fn lifecycle() -> Text {
+    Text {
+        name: LIFECYCLE,
+        version: Version::V1_3,
+        text: include_str!("../../data/tosca/lifecycle.yaml"),
+    }
+}
 
 /// The types of a version of the Simple Profile.
 pub(super) fn normative(version: Version) -> Text {
@@ -48,6 +64,9 @@ pub(super) fn normative(version: Version) -> Text {
 
 /// A profile of 2.0.
 pub(super) fn profile(name: &str) -> Option<Text> {
+    if name == LIFECYCLE {
+        return Some(lifecycle());
+    }
     PROFILES.contains(&name).then_some(Text {
         name: "org.oasis-open.simple:2.0",
         version: Version::V2_0,

@@ -10,6 +10,22 @@ pub(super) static CODES: &[Code] = &[
         "Nothing in the file can use it.",
     ),
     Code::error(
+        "tosca-archive",
+        "a CSAR archive is not sound",
+        "Programs differ in how they read it, or do not find the service in it.",
+    ),
+    Code::error(
+        "tosca-artifact",
+        "an artifact is not in the archive, or not the one that is meant",
+        "What is deployed needs a file that is not there, or another one.",
+    ),
+    Code::error(
+        "tosca-choice",
+        "an open requirement can be met by these nodes",
+        "Told with `--all-bindings`: each of them is the target in some way to meet all requirements.",
+    )
+    .as_info(),
+    Code::error(
         "tosca-clause",
         "a constraint or validation cannot be evaluated",
         "It does not fit the type it is about, or is not one at all.",
@@ -63,6 +79,11 @@ pub(super) static CODES: &[Code] = &[
         "What it defines is missing.",
     ),
     Code::error(
+        "tosca-lifecycle",
+        "the lifecycles of nodes are not sound, or cannot end together",
+        "A policy of type `locus.policies.Lifecycle` gives a node its states and what is active in them.",
+    ),
+    Code::error(
         "tosca-mapping",
         "a substitution mapping names something that is not there",
         "The topology cannot stand for its node type.",
@@ -83,6 +104,11 @@ pub(super) static CODES: &[Code] = &[
         "Nothing could refer to it.",
     ),
     Code::error(
+        "tosca-occi",
+        "a topology has no OCCI configuration",
+        "A requirement without a target has no link, and two things of one name no identifiers.",
+    ),
+    Code::error(
         "tosca-operation",
         "an operation is not one of its interface, or is implemented where it cannot be",
         "It would never be called.",
@@ -92,6 +118,12 @@ pub(super) static CODES: &[Code] = &[
         "a profile has a service template",
         "A file is one or the other.",
     ),
+    Code::error(
+        "tosca-redundant",
+        "a type says what follows from other types",
+        "Told with `--hints`: without it, no topology would be allowed that is not.",
+    )
+    .as_info(),
     Code::error(
         "tosca-reference",
         "something is named that is not there",

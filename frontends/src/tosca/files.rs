@@ -49,6 +49,8 @@ pub struct Reader<'r> {
     pub loader: &'r dyn Loader,
     /// Further folders in which types are looked for.
     pub folders: Vec<String>,
+    /// The root of the archive that the files are in, as `package.csar!`; nothing is read from beside it.
+    pub root: Option<String>,
     /// The files, each once.
     pub files: Vec<File>,
     /// The paths of the files that were read.
@@ -69,6 +71,7 @@ impl<'r> Reader<'r> {
             sources,
             loader,
             folders: Vec::new(),
+            root: None,
             files: Vec::new(),
             paths: Vec::new(),
             diagnostics: Vec::new(),
@@ -81,6 +84,9 @@ impl<'r> Reader<'r> {
 
     /// Reads the file that the user named, and all that it imports.
     pub fn entry(&mut self, path: &str) -> Option<usize> {
+        if let Some(known) = self.by_path.get(path) {
+            return *known;
+        }
         match self.loader.load(path) {
             Ok(bytes) => {
                 let index = self.text(path, &bytes, None);
@@ -157,11 +163,34 @@ impl<'r> Reader<'r> {
         if version.is_simple() {
             let file = Some(self.normative(version));
             imports.push(Import { file, prefix: None });
+            imports.extend(self.nfv(index));
+            if self.sources.text(id).contains(builtin::MENTIONS) {
+                let file = Some(self.builtin(builtin::lifecycle()));
+                imports.push(Import { file, prefix: None });
+            }
         }
         if let Some(file) = self.files.get_mut(index) {
             file.imports = imports;
         }
         index
+    }
+
+    /// The profile for NFV brings types that do not come with the program; whoever imports none relies on them.
+    fn nfv(&mut self, index: usize) -> Option<Import> {
+        let root = &self.files.get(index)?.root;
+        let version = root.get("tosca_definitions_version")?;
+        if !version.as_str()?.contains("nfv") || root.get("imports").is_some() {
+            return None;
+        }
+        let message = "the types of the profile for NFV do not come with the program, so what uses them is not checked";
+        let diagnostic = Diagnostic::warning("unchecked", message).help(
+            "import a file of these types; `--types DIR` names a folder in which it is looked for",
+        );
+        self.unchecked.push(diagnostic.at(version.used_at()));
+        Some(Import {
+            file: None,
+            prefix: None,
+        })
     }
 
     /// The version that a file says it has.
@@ -413,11 +442,24 @@ impl<'r> Reader<'r> {
             Place::Local(local) => text = local,
         }
         // A leading `/` is the root of what is deployed, which for a file is its folder.
-        let target = match text.strip_prefix('/') {
-            Some(inside) if !version.is_simple() && self.loader.load(text).is_err() => {
-                join(directory(path), inside)
+        let target = match (text.strip_prefix('/'), &self.root) {
+            (Some(inside), Some(root)) => join(root, inside),
+            (None, Some(root)) => {
+                let target = join(&folder, text);
+                if !target.starts_with(&format!("{root}/")) {
+                    let message = format!("`{text}` leaves the archive");
+                    let diagnostic = Diagnostic::error("tosca-import", message);
+                    self.diagnostics.push(diagnostic.at(stated.span));
+                    return Followed::Refused;
+                }
+                target
             }
-            _ => join(&folder, text),
+            (inside, None) => match inside {
+                Some(inside) if !version.is_simple() && self.loader.load(text).is_err() => {
+                    join(directory(path), inside)
+                }
+                _ => join(&folder, text),
+            },
         };
         self.file(&target, text, stated.span)
     }

@@ -2,12 +2,16 @@
 
 use std::sync::Arc;
 
-use locus_core::Sources;
 use locus_core::catalogue::Code;
+use locus_core::facts::Facts;
+use locus_core::value::Domain;
 use locus_core::vocabulary::Vocabulary;
+use locus_core::{Diagnostic, LocationGraph, Sources, Value};
 
 use super::Options;
-use crate::language::{Confidence, Input, InputKind, Kind, KindRole, Language, Loaded, Request};
+use crate::language::{
+    Chosen, Confidence, Input, InputKind, InputValue, Kind, KindRole, Language, Loaded, Request,
+};
 use crate::loader::Loader;
 use crate::yaml::{Mapping, Node};
 
@@ -21,7 +25,13 @@ static TEMPLATE: Kind = Kind {
     sign: Some("starts with `tosca_definitions_version`"),
 };
 
-static KINDS: [Kind; 1] = [TEMPLATE];
+static ARCHIVE: Kind = Kind {
+    name: "CSAR archive",
+    role: KindRole::Configuration,
+    sign: None,
+};
+
+static KINDS: [Kind; 2] = [TEMPLATE, ARCHIVE];
 
 static INPUTS: &[Input] = &[
     Input {
@@ -51,6 +61,24 @@ static INPUTS: &[Input] = &[
         help: "Let no requirement of a TOSCA service be met from outside",
         repeatable: false,
     },
+    Input {
+        name: "all-bindings",
+        short: None,
+        setting: None,
+        kind: InputKind::Switch,
+        placeholder: "",
+        help: "Tell which nodes can meet each open requirement of a TOSCA service",
+        repeatable: false,
+    },
+    Input {
+        name: "hints",
+        short: None,
+        setting: Some("hints"),
+        kind: InputKind::Switch,
+        placeholder: "",
+        help: "Tell what TOSCA types say twice",
+        repeatable: false,
+    },
 ];
 
 impl Language for Tosca {
@@ -64,6 +92,14 @@ impl Language for Tosca {
 
     fn kinds(&self) -> &'static [Kind] {
         &KINDS
+    }
+
+    fn extensions(&self) -> &'static [&'static str] {
+        &["yaml", "yml", "csar"]
+    }
+
+    fn by_bytes(&self, bytes: &[u8]) -> Option<&'static Kind> {
+        super::csar::is_archive(bytes).then_some(&ARCHIVE)
     }
 
     fn by_first_line(&self, line: &str) -> Option<&'static Kind> {
@@ -93,6 +129,31 @@ impl Language for Tosca {
         Vocabulary::of(&super::vocabulary::FACTS)
     }
 
+    fn admits(&self, domain: &Domain, value: &Value) -> Option<bool> {
+        Some(super::build::domain::admits(domain, value))
+    }
+
+    fn choose(&self, request: &mut Request, chosen: &Chosen) {
+        // In quotes, a text is a text, whatever is in it.
+        let text = match &chosen.value {
+            Value::Str(text) => serde_json::Value::String(text.to_string()).to_string(),
+            other => other.to_string(),
+        };
+        if let Some(input) = INPUTS.iter().find(|input| input.name == "param") {
+            let value = InputValue::Pair(chosen.name.to_string(), text);
+            request.inputs.add(input, value, None);
+        }
+    }
+
+    fn convert(
+        &self,
+        to: &str,
+        graph: &LocationGraph,
+        facts: &Facts,
+    ) -> Option<Result<serde_json::Value, Vec<Diagnostic>>> {
+        (to == "occi").then(|| super::occi::convert(graph, facts))
+    }
+
     fn load(&self, request: &Request, loader: &dyn Loader, sources: &mut Sources) -> Loaded {
         let inputs = &request.inputs;
         let given = inputs.pairs("param").map(|(name, value)| {
@@ -104,6 +165,9 @@ impl Language for Tosca {
             folders: inputs.texts("types").map(str::to_owned).collect(),
             all_inputs: request.all_inputs,
             closed: inputs.is_on("closed"),
+            all_bindings: inputs.is_on("all-bindings"),
+            hints: inputs.is_on("hints"),
+            mentioned: request.mentioned.clone(),
         };
         let path = request.files.first().map_or("", String::as_str);
         let service = super::load(path, &options, loader, sources);
@@ -111,7 +175,7 @@ impl Language for Tosca {
             language: self.name(),
             graph: service.graph,
             facts: service.facts,
-            declared: Arc::default(),
+            declared: Arc::new(service.declared),
             diagnostics: service.diagnostics,
             about_settings: Vec::new(),
             unchecked: service.unchecked,

@@ -7,12 +7,17 @@
 mod build;
 mod builtin;
 mod codes;
+mod csar;
 pub mod files;
 mod given;
 pub mod grammar;
+mod hints;
 mod language;
+mod lifecycle;
 pub mod model;
 pub mod names;
+mod occi;
+mod package;
 #[cfg(test)]
 mod tests;
 pub mod text;
@@ -23,9 +28,11 @@ pub mod version;
 pub mod vocabulary;
 
 use locus_core::facts::Facts;
+use locus_core::vocabulary::Sig;
 use locus_core::{Diagnostic, FileId, LocationGraph, Sources, Span};
 use rustc_hash::FxHashMap;
 
+use crate::language::Words;
 use crate::loader::Loader;
 use crate::yaml::{Limits, Node};
 use files::{File, Reader};
@@ -50,6 +57,12 @@ pub struct Options {
     pub all_inputs: bool,
     /// Whether every requirement must be met within the topology.
     pub closed: bool,
+    /// Whether the nodes that can meet each open requirement are told.
+    pub all_bindings: bool,
+    /// Whether it is told what types say twice.
+    pub hints: bool,
+    /// The words of the user's own rules.
+    pub mentioned: Words,
 }
 
 /// A service, understood.
@@ -59,6 +72,8 @@ pub struct Service {
     pub graph: LocationGraph,
     /// What rules quantify over.
     pub facts: Facts,
+    /// The types that rules mention.
+    pub declared: Vec<Sig>,
     /// What could not be read or is refused.
     pub diagnostics: Vec<Diagnostic>,
     /// What could not be checked, and why.
@@ -67,16 +82,23 @@ pub struct Service {
     pub files: Vec<String>,
 }
 
-/// Loads a service from a file.
+/// Loads a service from a file, or from the archive that the file is.
 pub fn load(path: &str, options: &Options, loader: &dyn Loader, sources: &mut Sources) -> Service {
     let mut service = Service {
         graph: LocationGraph::new(),
         facts: Facts::new(&vocabulary::FACTS),
+        declared: Vec::new(),
         diagnostics: Vec::new(),
         unchecked: Vec::new(),
         files: vec![path.to_owned()],
     };
     let given = given_inputs(options, sources);
+    if let Ok(bytes) = loader.load(path)
+        && csar::is_archive(&bytes)
+    {
+        package::load(path, bytes, &given, options, loader, sources, &mut service);
+        return service;
+    }
     let mut reader = Reader::new(sources, loader);
     reader.folders.clone_from(&options.folders);
     let index = reader.entry(path);
@@ -89,7 +111,7 @@ pub fn load(path: &str, options: &Options, loader: &dyn Loader, sources: &mut So
         }
     }
     if let Some(index) = index {
-        understand(&files, index, &given, options, &mut service);
+        understand(&files, index, "", &given, options, &mut service);
     }
     service
 }
@@ -107,10 +129,11 @@ fn given_inputs(options: &Options, sources: &Sources) -> FxHashMap<String, (Node
     given
 }
 
-/// Checks files that were read, and says what the one that was named describes.
+/// Checks files that were read, and says what the one that was named describes; its locations get names with the prefix.
 fn understand(
     files: &[File],
     entry: usize,
+    prefix: &str,
     given: &FxHashMap<String, (Node, Span)>,
     options: &Options,
     service: &mut Service,
@@ -122,6 +145,9 @@ fn understand(
     }
     types::check(&model);
     collisions(&model);
+    if options.hints {
+        service.diagnostics.extend(hints::redundant(&model, false));
+    }
     let Some(file) = files.get(entry) else { return };
     let section = if file.version.is_simple() {
         "topology_template"
@@ -142,7 +168,14 @@ fn understand(
             .iter()
             .filter(|held| held.key.as_str() != Some(section));
         types.for_each(|held| topology.mark_used(&held.value));
-        build::build(&topology, options, service);
+        build::build(&topology, prefix, options, service);
+        let mut told = Vec::new();
+        if let Err(span) = lifecycle::check(&topology, &mut told) {
+            let message = "there are too many ways to choose the final states of lifecycles";
+            let diagnostic = Diagnostic::warning("unchecked", message);
+            service.unchecked.push(diagnostic.at(span));
+        }
+        service.diagnostics.append(&mut told);
         service
             .diagnostics
             .append(&mut topology.diagnostics.borrow_mut());

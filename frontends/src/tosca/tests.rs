@@ -1,5 +1,8 @@
 //! Tests of the whole front-end: what is told of a file, and where.
 
+mod lifecycle;
+mod search;
+
 use locus_core::{Severity, Sources};
 
 use super::{Options, Service, load};

@@ -86,6 +86,8 @@ fn dialect(text: &str) -> Named {
         ("alien_dsl_", "Alien4Cloud"),
         ("cloudify_dsl_", "Cloudify"),
         ("aria_", "ARIA"),
+        ("yorc_", "Yorc"),
+        ("tosca_simple_yaml_1_0_0_wd", "Alien4Cloud"),
         ("unfurl/", "Unfurl"),
         ("tosca_simple_unfurl", "Unfurl"),
     ];

@@ -12,6 +12,7 @@ const TEXT: &[&str] = &["Text"];
 const NUMBER: &[&str] = &["Number"];
 const TYPE: &[&str] = &["Type"];
 const NODE: &[&str] = &["Node"];
+const REASON: &[&str] = &["Reason"];
 
 /// The signatures of TOSCA.
 pub static FACTS: Declarations = DECLARATIONS;
@@ -40,6 +41,16 @@ pub const DECLARATIONS: Declarations = Declarations {
                     "admits",
                     TYPE,
                     "Of a relationship type, the capability types it may lead to; none when all are.",
+                ),
+                set(
+                    "targets",
+                    TYPE,
+                    "Of a relationship type, the node types it may lead to; none when all are.",
+                ),
+                set(
+                    "sources",
+                    TYPE,
+                    "Of a relationship type, the node types it may come from; none when all are.",
                 ),
                 set(
                     "members",
@@ -86,6 +97,11 @@ pub const DECLARATIONS: Declarations = Declarations {
                     "sources",
                     TYPE,
                     "The node types that may use it; none when all may.",
+                ),
+                set(
+                    "relationships",
+                    TYPE,
+                    "The types of relationships that may lead to it; none when all may.",
                 ),
                 lone(
                     "most",
@@ -145,6 +161,96 @@ pub const DECLARATIONS: Declarations = Declarations {
                 ),
                 one("optional", BOOL, "Whether it may stay without a target."),
                 set("candidates", NODE, "Of an open one, the nodes that fit."),
+                set(
+                    "reasons",
+                    REASON,
+                    "Of an open one that no node fits: the fewest conditions that rule out every node.",
+                ),
+                lone("first_reason", REASON, "The first of them."),
+                lone("second_reason", REASON, "The second."),
+                lone("third_reason", REASON, "The third."),
+                set(
+                    "unfulfilled",
+                    REASON,
+                    "The conditions of its filter that its target does not fulfil.",
+                ),
+            ],
+        ),
+        sig(
+            "Reason",
+            None,
+            "A condition that a target must fulfil; its span is where that is written.",
+            &[one("text", TEXT, "The condition in words.")],
+        ),
+        sig(
+            "Shortage",
+            None,
+            "Open requirements that cannot all be met at once, and could be without any one of them; its span is the first of them.",
+            &[
+                set("members", &["Assignment"], "The requirements."),
+                set("names", TEXT, "Their names, with those of their nodes."),
+                set("nodes", NODE, "The nodes that fit."),
+                one("wanted", NUMBER, "How many relationships they need."),
+                lone(
+                    "places",
+                    NUMBER,
+                    "How many the nodes that fit can take; none when what they allocate is too much.",
+                ),
+                one(
+                    "internal",
+                    BOOL,
+                    "Whether only nodes of this topology may be their targets.",
+                ),
+            ],
+        ),
+        sig(
+            "Allocation",
+            None,
+            "What is allocated of a property of a capability; its span is the last requirement that does so.",
+            &[
+                one("capability", &["Capability"], "The capability."),
+                one("property", TEXT, "The property."),
+                one("there", TEXT, "How much there is, as it is written."),
+                set(
+                    "names",
+                    TEXT,
+                    "The requirements that allocate it, with their nodes.",
+                ),
+                one("enough", BOOL, "Whether there is as much as they take."),
+            ],
+        ),
+        sig(
+            "Definition",
+            None,
+            "A requirement that a type of these files defines, which names a relationship type; its span is its name.",
+            &[
+                one("name", TEXT, "Its name."),
+                one("owner", TYPE, "The type that defines it."),
+                lone("wanted", TYPE, "The type of capability that it needs."),
+                lone(
+                    "relationship",
+                    TYPE,
+                    "The type of relationship that it makes.",
+                ),
+                set(
+                    "possible",
+                    TYPE,
+                    "The capability types that the relationship may lead to.",
+                ),
+                set(
+                    "left",
+                    TYPE,
+                    "Those of them that are of the type that is needed.",
+                ),
+            ],
+        ),
+        sig(
+            "Workflow",
+            None,
+            "A workflow that stands for a standard one, and so must reach every node; its span is its name.",
+            &[
+                one("name", TEXT, "Its name."),
+                set("reaches", NODE, "The nodes that its steps are about."),
             ],
         ),
         sig(

@@ -75,3 +75,15 @@ assert WorkflowsEnd {
 assert SubstitutionsAreComplete {
   all p: Part | p.mapped = True
 }
+
+/** TOSCA026 workflow-misses-node warning: a workflow that stands for a standard one leaves a node out
+ * message: the workflow `{w}` has no step for `{n}`
+ * at: w "replaces the standard workflow"
+ * also: n "is never reached"
+ * help: add a step whose `target` is `{n}`, or remove the workflow so that one is made from the topology
+ * why: A workflow called `deploy` or `undeploy` is run instead of the one that an orchestrator makes from the topology, so the node is left as it is.
+ * source: TOSCA 1.3, 7.3 and 7.4; TOSCA 2.0, 13.1
+ */
+assert WorkflowsReachEveryNode {
+  all w: Workflow, n: Node | n in w.reaches
+}

@@ -12,24 +12,28 @@ use locus_core::{LocationGraph, Span, Value};
 use rustc_hash::FxHashMap;
 
 use super::{Service, is_host};
-use crate::tosca::model::{Primitive, Schema, find};
 use crate::tosca::names::TypeId;
 use crate::tosca::text::call;
-use crate::tosca::topology::{Assignment, Target, Topology};
+use crate::tosca::topology::{Assignment, Input, Target, Topology};
 use crate::tosca::value::Val;
 use crate::yaml::Node;
 
 /// Builds the graph of a topology.
-pub(super) fn build(topology: &Topology<'_, '_>, atoms: &[AtomId], service: &mut Service) {
+pub(super) fn build(
+    topology: &Topology<'_, '_>,
+    prefix: &str,
+    atoms: &[AtomId],
+    service: &mut Service,
+) {
     let mut inputs: FxHashMap<Arc<str>, locus_core::value::SymbolId> = FxHashMap::default();
     for input in &topology.inputs {
         if !input.value.is_known() {
             let symbol = service.graph.add_symbol(Symbol {
                 name: input.property.name.clone(),
                 kind: SymbolKind::Parameter,
-                domain: Domain::of(value_type(topology, &input.property.schema)),
+                domain: super::domain::of(topology, &input.property.schema),
                 span: input.property.span,
-                default: None,
+                default: default_of(input),
                 depends: Vec::new(),
             });
             inputs.insert(input.property.name.clone(), symbol);
@@ -38,10 +42,12 @@ pub(super) fn build(topology: &Topology<'_, '_>, atoms: &[AtomId], service: &mut
     let mut locations = Vec::new();
     for (index, template) in topology.nodes.iter().enumerate() {
         let sort = sort(topology, template.ty, template.node);
-        let id =
-            service
-                .graph
-                .add_location(Location::new(template.name.clone(), sort, template.span));
+        let name: Arc<str> = match prefix {
+            "" => template.name.clone(),
+            prefix => format!("{prefix}{}", template.name).into(),
+        };
+        let location = Location::new(name, sort, template.span);
+        let id = service.graph.add_location(location);
         let sections = topology.section(index, "properties");
         let values = template.values.borrow();
         let properties = values.iter().map(|(name, span, value)| {
@@ -83,9 +89,9 @@ pub(super) fn build(topology: &Topology<'_, '_>, atoms: &[AtomId], service: &mut
                 .filter(same)
                 .count();
             let name = if template.assignments.iter().filter(same).count() > 1 {
-                format!("{}.{}.{earlier}", template.name, assignment.name)
+                format!("{prefix}{}.{}.{earlier}", template.name, assignment.name)
             } else {
-                format!("{}.{}", template.name, assignment.name)
+                format!("{prefix}{}.{}", template.name, assignment.name)
             };
             relationship(
                 topology,
@@ -190,44 +196,10 @@ fn known(
     value.to_value(span, &mut unknown)
 }
 
-fn value_type(topology: &Topology<'_, '_>, schema: &Schema<'_>) -> ValueType {
-    match topology.model.primitive(schema.ty) {
-        Some(Primitive::Integer) => ValueType::Int,
-        Some(Primitive::Float) => ValueType::Number,
-        Some(Primitive::Boolean) => ValueType::Bool,
-        Some(Primitive::List | Primitive::Range) => ValueType::List,
-        Some(Primitive::Map) => ValueType::Map,
-        Some(Primitive::Nil) | None => ValueType::Any,
-        Some(_) => ValueType::String,
-    }
-}
-
-impl<'a> Topology<'_, 'a> {
-    /// Whether a node can be the target of an open requirement; what is not known does not stand in its way.
-    pub(in crate::tosca) fn admits(
-        &self,
-        candidate: usize,
-        assignment: &Assignment<'a>,
-        wanted: Option<TypeId>,
-    ) -> bool {
-        let Some(node) = self.nodes.get(candidate) else {
-            return false;
-        };
-        let fits = |ty: Option<TypeId>, wanted: Option<TypeId>| match (ty, wanted) {
-            (Some(ty), Some(wanted)) => self.model.derives(ty, wanted) != Some(false),
-            _ => true,
-        };
-        if !fits(node.ty, wanted) {
-            return false;
-        }
-        let named = assignment
-            .definition
-            .as_ref()
-            .and_then(|definition| definition.capability_name);
-        if let Some(name) = named {
-            return node.flat.open || find(&node.flat.capabilities, name).is_some();
-        }
-        let mut capabilities = node.flat.capabilities.iter();
-        node.flat.open || capabilities.any(|known| fits(known.ty, assignment.capability_type))
-    }
+/// The value that an input has when it is not given, where that is known.
+fn default_of(input: &Input<'_>) -> Option<Item> {
+    let default = input.default.as_ref().filter(|value| value.is_known())?;
+    let span = input.property.span;
+    let value = default.to_value(span, &mut || Value::Null);
+    Some(Item::new(value, span))
 }

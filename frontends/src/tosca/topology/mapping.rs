@@ -145,6 +145,7 @@ impl<'a> Topology<'_, 'a> {
                     template.name,
                     "requirement",
                 );
+                self.same_need(&flat, name, template, word);
             }
             let index = mapped.map(|(index, _)| index);
             let word = mapped.and_then(|(_, word)| word.as_str());
@@ -160,6 +161,33 @@ impl<'a> Topology<'_, 'a> {
             self.report(diagnostic.at(form.used_at()));
         }
         self.substitution = Some(mapping);
+    }
+
+    /// What meets a requirement of the type must be able to meet the one that it is mapped to.
+    fn same_need(
+        &self,
+        flat: &Flat<'a>,
+        name: &str,
+        template: &super::NodeTemplate<'a>,
+        word: &'a Node,
+    ) {
+        let outer = find(&flat.requirements, name).and_then(|known| known.capability);
+        let inner = find(
+            &template.flat.requirements,
+            word.as_str().unwrap_or_default(),
+        );
+        let inner = inner.and_then(|known| known.capability);
+        if let (Some(outer), Some(inner)) = (outer, inner)
+            && self.model.derives(outer, inner) == Some(false)
+            && self.model.derives(inner, outer) == Some(false)
+        {
+            let message = format!(
+                "the requirement `{name}` needs a `{}`, and what it is mapped to needs a `{}`",
+                self.model.name(outer),
+                self.model.name(inner)
+            );
+            self.report(Diagnostic::error("tosca-mapping", message).at(word.used_at()));
+        }
     }
 
     fn of_type<T: Named>(

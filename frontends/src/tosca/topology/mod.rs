@@ -5,6 +5,7 @@ mod check;
 mod mapping;
 mod refer;
 mod requirement;
+pub(crate) mod search;
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -131,6 +132,8 @@ pub struct Input<'a> {
     pub property: Rc<Property<'a>>,
     /// Its value, when it is known.
     pub value: Val,
+    /// The value that it has when none is given.
+    pub default: Option<Val>,
     /// Whether the value was given, and is not the default.
     pub given: bool,
     /// Whether it is used.
@@ -174,6 +177,8 @@ pub enum Here<'h, 'a> {
     Node(usize),
     /// A relationship of a type.
     Relationship(Option<TypeId>, Option<TypeId>, Option<TypeId>),
+    /// A relationship of a type from a node to another, which would use a capability of it.
+    Bound(Option<TypeId>, usize, usize, Option<&'h Rc<Capability<'a>>>),
     /// A workflow, whose inputs come before those of the topology.
     Workflow(&'h [Rc<Property<'a>>]),
 }
@@ -254,10 +259,11 @@ impl<'t, 'a> Topology<'t, 'a> {
                 // What is given lives as long as the text that it is read from, not as the files.
                 Some((node, span)) => super::given::read(&checker, node, &property, *span),
                 None if all_inputs && property.value.is_none() => Val::Unknown,
-                None => default.unwrap_or(Val::Unknown),
+                None => default.clone().unwrap_or(Val::Unknown),
             };
             self.inputs.push(Input {
                 value,
+                default,
                 given: given.is_some(),
                 used: Cell::new(false),
                 property,

@@ -113,6 +113,18 @@ impl<'a> Topology<'_, 'a> {
                 let capability = capability.map_or(At::Unknown, At::CapabilityType);
                 Ok(At::Relationship(ty, Box::new(capability), Box::new(target)))
             }
+            ("SELF", Here::Bound(ty, _, target, capability)) => {
+                let capability = capability.map_or(At::Unknown, |capability| {
+                    At::Capability(capability.clone(), Some(target))
+                });
+                Ok(At::Relationship(
+                    ty,
+                    Box::new(capability),
+                    Box::new(At::Node(target)),
+                ))
+            }
+            ("SOURCE", Here::Bound(_, source, _, _)) => Ok(At::Node(source)),
+            ("TARGET", Here::Bound(_, _, target, _)) => Ok(At::Node(target)),
             ("SELF" | "HOST" | "SOURCE" | "TARGET" | "R_TARGET" | "ORCHESTRATOR", _) => {
                 Ok(At::Unknown)
             }
@@ -417,6 +429,22 @@ impl<'a> Topology<'_, 'a> {
             .chain(attributes.iter().filter(|_| attribute));
         let near = suggest::did_you_mean(word, known.map(|known| &*known.name));
         Self::wrong(format!("`{what}` has no {kind} `{word}`"), name, near)
+    }
+
+    /// The value that a property of a node has.
+    pub(super) fn node_value(&self, node: usize, property: &Property<'a>) -> Val {
+        self.value_of(&At::Node(node), property)
+    }
+
+    /// The value that a property of a capability of a node has.
+    pub(super) fn capability_value(
+        &self,
+        node: usize,
+        capability: &Capability<'a>,
+        property: &Property<'a>,
+    ) -> Val {
+        let at = At::Capability(Rc::new(capability.clone()), Some(node));
+        self.value_of(&at, property)
     }
 
     /// The value that a property has in a template.

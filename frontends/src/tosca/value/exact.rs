@@ -56,6 +56,19 @@ impl Exact {
         })
     }
 
+    /// The difference, unless it has too many digits.
+    pub fn minus(self, other: Exact) -> Option<Exact> {
+        let power = self.power.min(other.power);
+        let scaled = |number: Exact| {
+            let by = u32::try_from(number.power.checked_sub(power)?).ok()?;
+            number.digits.checked_mul(10_i128.checked_pow(by)?)
+        };
+        Some(Exact {
+            digits: scaled(self)?.checked_sub(scaled(other)?)?,
+            power,
+        })
+    }
+
     /// Whether it is one.
     pub fn is_one(self) -> bool {
         self.compare(Exact::whole(1)) == Ordering::Equal
