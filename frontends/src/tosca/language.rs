@@ -73,7 +73,7 @@ static INPUTS: &[Input] = &[
     Input {
         name: "hints",
         short: None,
-        setting: Some("hints"),
+        setting: None,
         kind: InputKind::Switch,
         placeholder: "",
         help: "Tell what TOSCA types say twice",
