@@ -416,6 +416,15 @@ fn folders_that_somebody_spoilt() {
     let facts = found(&folder);
     assert_eq!(facts.pcr_read_covers["sha256:10"].entries, None);
     assert!(!facts.explained());
+    // The file of a bank that says something else where no hash covers it: the register, and what is a violation.
+    for (at, bytes) in [(0, &[11][..]), (4, &[0; 32])] {
+        let folder = whole();
+        let path = folder.path().join("binary_runtime_measurements_sha256");
+        let mut log = std::fs::read(&path).unwrap();
+        log[at..at + bytes.len()].copy_from_slice(bytes);
+        std::fs::write(path, log).unwrap();
+        assert!(!found(&folder).explained(), "{at}");
+    }
     // The file of a bank alone is a log, too.
     let folder = whole();
     for form in ["binary", "ascii"] {

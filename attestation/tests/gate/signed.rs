@@ -192,22 +192,23 @@ async fn a_key_that_is_withdrawn_vouches_for_nothing_any_more() {
 /// The file ran before anybody looked at signatures: its signature is in the log all the same.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_signature_counts_that_was_there_before_the_policy_asked_for_it() {
-    let mut world = World::new().await;
-    insist(&mut world, "[defaults]\nexclude = [\"/opt/site/**\"]\n").await;
-    let mut worker = plain_worker(&world, "ima-sig").await;
-    append(
-        &mut worker,
-        "ima-sig",
-        &[PROGRAM.as_bytes(), b"/opt/site/tool", SIGNATURE],
-    );
-    for text in [
+    for before in [
         "[defaults]\nexclude = [\"/opt/site/**\"]\n",
-        REQUIRED,
-        ACCEPTED,
+        "[defaults]\nhost = \"unjudged\"\n",
     ] {
-        insist(&mut world, text).await;
-        let (status, answer) = world.operate(Method::POST, WORKER, Value::Null).await;
-        assert_eq!(status, StatusCode::OK, "{text}: {answer}");
+        let mut world = World::new().await;
+        insist(&mut world, before).await;
+        let mut worker = plain_worker(&world, "ima-sig").await;
+        append(
+            &mut worker,
+            "ima-sig",
+            &[PROGRAM.as_bytes(), b"/opt/site/tool", SIGNATURE],
+        );
+        for text in [before, REQUIRED, ACCEPTED] {
+            insist(&mut world, text).await;
+            let (status, answer) = world.operate(Method::POST, WORKER, Value::Null).await;
+            assert_eq!(status, StatusCode::OK, "{before} {text}: {answer}");
+        }
     }
 }
 
