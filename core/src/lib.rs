@@ -10,6 +10,7 @@ pub mod facts;
 pub mod graph;
 pub mod int;
 pub mod memory;
+pub mod placement;
 pub mod source;
 pub mod suggest;
 pub mod value;

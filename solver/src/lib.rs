@@ -14,6 +14,7 @@ mod matrix;
 mod memo;
 mod miniscope;
 mod narrow;
+pub mod placement;
 pub mod problem;
 mod rewrite;
 mod sat;

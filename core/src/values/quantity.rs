@@ -84,6 +84,12 @@ impl Quantity {
         Some(Quantity(exact))
     }
 
+    /// In thousandths, rounded up.
+    pub fn thousandths(self) -> i128 {
+        let unit = NANO / 1000;
+        self.0.div_euclid(unit) + i128::from(self.0.rem_euclid(unit) != 0)
+    }
+
     /// The whole number, when it is one.
     pub fn whole(self) -> Option<i128> {
         (self.0 % NANO == 0).then_some(self.0 / NANO)

@@ -1,0 +1,105 @@
+//! Placements: found by trying, excluded by bounds, and decided by a SAT solver where neither is enough.
+
+mod bounds;
+mod encode;
+mod greedy;
+#[cfg(test)]
+mod tests;
+
+use locus_core::placement::{Instance, LineId, Placement, Problem};
+
+use crate::limits::{Limits, Reason};
+
+/// What is known about a problem.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// All things have a place.
+    Placed(Placement),
+    /// There is no placement.
+    Impossible,
+    /// A limit was reached before it was known.
+    Unknown(Reason),
+}
+
+/// Whether all things have a place.
+pub fn place(instance: &Instance, limits: &Limits) -> Outcome {
+    if bounds::exclude(instance) {
+        return Outcome::Impossible;
+    }
+    if let Some(placement) = greedy::place(instance) {
+        return Outcome::Placed(placement);
+    }
+    let outcome = encode::place(instance, limits);
+    // An answer that the instance itself refuses is none.
+    match outcome {
+        Outcome::Placed(placement) if instance.refuses(&placement).is_some() => {
+            Outcome::Unknown(Reason::Interrupted)
+        }
+        other => other,
+    }
+}
+
+/// Whether there is room for more things of a group where others have their places already.
+pub fn has_room_for(instance: &Instance, placement: &Placement, group: usize, more: usize) -> bool {
+    greedy::has_room_for(instance, placement, group, more)
+}
+
+/// Lines that cannot all stay as they are: without any one of them, there is a placement, or none was excluded within the
+/// limits. None when there is a placement, or it is not known.
+pub fn core(problem: &Problem, limits: &Limits) -> Result<Vec<LineId>, Outcome> {
+    match place(&problem.whole(), limits) {
+        Outcome::Impossible => {}
+        other => return Err(other),
+    }
+    let mut search = Core {
+        problem,
+        limits,
+        kept: vec![true; problem.lines],
+    };
+    let all: Vec<LineId> = (0..problem.lines).collect();
+    search.shrink(&all);
+    let kept = search.kept.iter().enumerate();
+    Ok(kept
+        .filter(|(_, kept)| **kept)
+        .map(|(line, _)| line)
+        .collect())
+}
+
+struct Core<'c> {
+    problem: &'c Problem,
+    limits: &'c Limits,
+    kept: Vec<bool>,
+}
+
+impl Core<'_> {
+    /// Whether there is no placement with the lines that are kept.
+    fn conflicts(&self) -> bool {
+        let gone = |line: LineId| self.kept.get(line) != Some(&true);
+        place(&self.problem.without(&gone), self.limits) == Outcome::Impossible
+    }
+
+    fn set(&mut self, lines: &[LineId], kept: bool) {
+        for &line in lines {
+            if let Some(slot) = self.kept.get_mut(line) {
+                *slot = kept;
+            }
+        }
+    }
+
+    /// Takes away what is not needed, halves at a time.
+    fn shrink(&mut self, lines: &[LineId]) {
+        if lines.is_empty() {
+            return;
+        }
+        self.set(lines, false);
+        if self.conflicts() {
+            return;
+        }
+        self.set(lines, true);
+        if lines.len() > 1 {
+            let (first, second) = lines.split_at(lines.len() / 2);
+            self.shrink(first);
+            self.shrink(second);
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! Placements against brute force, and by example.
+
+use locus_core::placement::{
+    Area, Group, Instance, Limit, Placement, Problem, Relation, Rule, Shape,
+};
+use proptest::prelude::*;
+
+use super::{Outcome, core, encode, place};
+use crate::limits::Limits;
+
+/// Tries all placements.
+fn brute(instance: &Instance) -> bool {
+    fn fill(
+        instance: &Instance,
+        placement: &mut Placement,
+        group: usize,
+        place: usize,
+        left: usize,
+    ) -> bool {
+        let places = placement.counts.len();
+        if group == instance.counts.len() {
+            return instance.refuses(placement).is_none();
+        }
+        if instance.everywhere[group] {
+            let shapes = instance.shapes();
+            for (at, shape) in shapes.iter().enumerate() {
+                placement.counts[at][group] = usize::from(instance.allowed[group][*shape]);
+            }
+            return next(instance, placement, group);
+        }
+        if place == places {
+            return left == 0 && next(instance, placement, group);
+        }
+        for count in 0..=left {
+            placement.counts[place][group] = count;
+            if fill(instance, placement, group, place + 1, left - count) {
+                return true;
+            }
+        }
+        placement.counts[place][group] = 0;
+        false
+    }
+    fn next(instance: &Instance, placement: &mut Placement, group: usize) -> bool {
+        let left = instance.counts.get(group + 1).copied().unwrap_or(0);
+        fill(instance, placement, group + 1, 0, left)
+    }
+    let places = instance.places.iter().sum();
+    let mut placement = Placement {
+        counts: vec![vec![0; instance.counts.len()]; places],
+    };
+    let left = instance.counts.first().copied().unwrap_or(0);
+    fill(instance, &mut placement, 0, 0, left)
+}
+
+fn relation(groups: usize) -> impl Strategy<Value = Relation> {
+    let area = prop_oneof![Just(Area::Place), Just(Area::Region(0))];
+    (
+        0..5usize,
+        0..groups,
+        prop::collection::vec(0..groups, 1..3),
+        area,
+        1..3usize,
+        0..4usize,
+    )
+        .prop_map(|(kind, group, mut others, area, skew, least_areas)| {
+            others.sort_unstable();
+            others.dedup();
+            match kind {
+                0 => Relation::Apart {
+                    group,
+                    others,
+                    area,
+                },
+                // What follows others comes after them, so that there is an order.
+                1 => {
+                    others.retain(|other| *other <= group);
+                    if others.is_empty() {
+                        others.push(group);
+                    }
+                    Relation::Together {
+                        group,
+                        others,
+                        area,
+                    }
+                }
+                2 | 3 => Relation::Spread {
+                    group,
+                    others: if kind == 2 { vec![group] } else { others },
+                    area,
+                    skew,
+                    least_areas,
+                    counted: vec![true; 3],
+                },
+                _ => Relation::Shared { groups: others },
+            }
+        })
+}
+
+fn instance() -> impl Strategy<Value = Instance> {
+    let shapes = prop::collection::vec((0..3usize, 0..9u64, prop::option::of(0..2usize)), 1..4);
+    let groups = prop::collection::vec(
+        (
+            0..4usize,
+            0..5u64,
+            prop::collection::vec(prop::bool::weighted(0.8), 3),
+            prop::bool::weighted(0.1),
+        ),
+        1..4,
+    );
+    (shapes, groups).prop_flat_map(|(shapes, groups)| {
+        let relations = prop::collection::vec(relation(groups.len()), 0..3);
+        relations.prop_map(move |relations| Instance {
+            places: shapes.iter().map(|(places, ..)| *places).collect(),
+            capacity: shapes.iter().map(|(_, room, _)| vec![*room, 4]).collect(),
+            regions: shapes.iter().map(|(_, _, region)| vec![*region]).collect(),
+            counts: groups
+                .iter()
+                .map(|(count, _, _, everywhere)| if *everywhere { 0 } else { *count })
+                .collect(),
+            demand: groups.iter().map(|(_, need, ..)| vec![*need, 1]).collect(),
+            allowed: groups
+                .iter()
+                .map(|(_, _, allowed, _)| allowed[..shapes.len()].to_vec())
+                .collect(),
+            everywhere: groups.iter().map(|(.., everywhere)| *everywhere).collect(),
+            relations,
+        })
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1500))]
+    #[test]
+    fn placements_are_as_brute_force_finds_them(instance in instance()) {
+        let expected = brute(&instance);
+        // By all means, and by the solver alone.
+        for outcome in [place(&instance, &Limits::default()), encode::place(&instance, &Limits::default())] {
+            match outcome {
+                Outcome::Placed(placement) => {
+                    prop_assert_eq!(instance.refuses(&placement), None);
+                    prop_assert!(expected);
+                }
+                Outcome::Impossible => prop_assert!(!expected, "there is one"),
+                Outcome::Unknown(reason) => prop_assert!(false, "{}", reason),
+            }
+        }
+    }
+}
+
+/// Nodes with CPUs, and things that need some.
+fn problem(nodes: &[(usize, u64)], things: &[(usize, u64)]) -> Problem {
+    let shape = |(at, &(count, room)): (usize, &(usize, u64))| Shape {
+        name: format!("n{at}").into(),
+        count,
+        capacity: vec![Some((room, Some(at)))],
+        regions: Vec::new(),
+    };
+    let group = |(at, &(count, need)): (usize, &(usize, u64))| Group {
+        name: format!("g{at}").into(),
+        count,
+        count_line: Some(100 + at),
+        demand: vec![vec![vec![(need, Some(200 + at))]]],
+        limits: Vec::new(),
+        everywhere: false,
+        priority: 0,
+    };
+    Problem {
+        resources: vec!["cpu".into()],
+        shapes: nodes.iter().enumerate().map(shape).collect(),
+        groups: things.iter().enumerate().map(group).collect(),
+        rules: Vec::new(),
+        lines: 300,
+    }
+}
+
+#[test]
+fn five_hundred_things_on_a_hundred_places_are_placed() {
+    let problem = problem(
+        &[(60, 4000), (40, 8000)],
+        &[(200, 1000), (200, 1100), (100, 1250)],
+    );
+    let Outcome::Placed(placement) = place(&problem.whole(), &Limits::default()) else {
+        panic!("there is a placement");
+    };
+    assert_eq!(problem.whole().refuses(&placement), None);
+}
+
+#[test]
+fn what_is_wasted_in_each_place_is_counted() {
+    // There is enough for all as a whole, but each place has room for three only, and a rest.
+    let problem = problem(&[(100, 3900)], &[(301, 1000)]);
+    assert_eq!(
+        place(&problem.whole(), &Limits::default()),
+        Outcome::Impossible
+    );
+    assert_eq!(core(&problem, &Limits::default()), Ok(vec![0, 100, 200]));
+}
+
+#[test]
+fn a_core_has_only_what_conflicts() {
+    let mut problem = problem(&[(2, 4000), (1, 16000)], &[(2, 1000), (3, 500), (1, 9000)]);
+    // The last one may not be on the large place.
+    problem.groups[2].limits.push(Limit {
+        line: Some(50),
+        shapes: vec![true, false],
+    });
+    problem.rules.push(Rule {
+        relation: Relation::Apart {
+            group: 0,
+            others: vec![0],
+            area: Area::Place,
+        },
+        line: Some(60),
+    });
+    assert_eq!(core(&problem, &Limits::default()), Ok(vec![0, 50, 202]));
+}
+
+#[test]
+fn things_that_wait_for_each_other_have_no_place() {
+    let mut instance = problem(&[(2, 4000)], &[(1, 1), (1, 1)]).whole();
+    let together = |group, other| Relation::Together {
+        group,
+        others: vec![other],
+        area: Area::Place,
+    };
+    instance.relations = vec![together(0, 1), together(1, 0)];
+    assert_eq!(place(&instance, &Limits::default()), Outcome::Impossible);
+    instance.relations = vec![together(0, 1)];
+    assert!(matches!(
+        place(&instance, &Limits::default()),
+        Outcome::Placed(_)
+    ));
+}
