@@ -178,6 +178,7 @@ impl Compiled {
             for path in rule.paths() {
                 fields.extend(path.fields.iter().cloned());
             }
+            fields.extend(rule.flow.iter().map(|(_, field)| field.clone()));
         }
         for sig in declared {
             if sigs.contains(&*sig.name) {

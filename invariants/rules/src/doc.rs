@@ -13,6 +13,9 @@
 //! assert DistinctMacs { ... }
 //! ```
 //!
+//! `each: r.reasons` points at every one of many, with its name as the text, and `flow: r.first by next` gives the steps
+//! that lead to what is wrong.
+//!
 //! Identifier and name are stable; the name, the title and the message say what is wrong. A rule that is stated by several
 //! assertions has one identifier and one name.
 
@@ -46,6 +49,10 @@ pub struct Rule {
     pub message: Template,
     /// Where it points, the first being its position.
     pub places: Vec<Place>,
+    /// Where it points besides: every place that each of these leads to, with what is there as the text.
+    pub each: Vec<Path>,
+    /// The steps that lead to it: where they start, and the field that leads from one to the next.
+    pub flow: Option<(Path, String)>,
     /// What to do about it: the first of these whose holes can all be filled is said.
     pub help: Vec<Template>,
     /// Edits that mend it, the best first.
@@ -86,7 +93,9 @@ impl Rule {
     /// The paths to places that it has.
     pub fn paths(&self) -> impl Iterator<Item = &Path> {
         let places = self.places.iter().map(|place| &place.path);
-        places.chain(self.changes().map(Change::place))
+        let flow = self.flow.iter().map(|(start, _)| start);
+        let more = self.each.iter().chain(flow);
+        places.chain(more).chain(self.changes().map(Change::place))
     }
 
     fn changes(&self) -> impl Iterator<Item = &Change> {
@@ -176,7 +185,7 @@ fn balanced(text: &str) -> usize {
 }
 
 const KEYS: &[&str] = &[
-    "message", "at", "also", "help", "fix", "why", "source", "alias",
+    "message", "at", "also", "each", "flow", "help", "fix", "why", "source", "alias",
 ];
 
 /// The identifier, name and severity that a rule starts with, and what is wrong.
@@ -261,7 +270,7 @@ fn parse(comment: &str) -> Result<Rule, String> {
     for text in all("at").chain(all("also")) {
         places.push(place(&text)?);
     }
-    if places.is_empty() {
+    if places.is_empty() && all("each").next().is_none() {
         return Err("`at:` is missing".to_owned());
     }
     Ok(Rule {
@@ -271,6 +280,10 @@ fn parse(comment: &str) -> Result<Rule, String> {
         title: title.to_owned(),
         message: Template::parse(&required("message")?)?,
         places,
+        each: all("each")
+            .map(|text| path(&text))
+            .collect::<Result<_, _>>()?,
+        flow: all("flow").next().map(|text| flow(&text)).transpose()?,
         help: all("help")
             .map(|text| Template::parse(&text))
             .collect::<Result<_, _>>()?,
@@ -288,13 +301,25 @@ fn parse(comment: &str) -> Result<Rule, String> {
     })
 }
 
+fn path(text: &str) -> Result<Path, String> {
+    Path::parse(text).ok_or_else(|| format!("`{text}` is not a path to a place"))
+}
+
+/// Reads `start by field`.
+fn flow(text: &str) -> Result<(Path, String), String> {
+    let (start, field) = text
+        .split_once(" by ")
+        .ok_or_else(|| format!("`{text}` is not of the form `start by field`"))?;
+    Ok((path(start)?, field.trim().to_owned()))
+}
+
 fn place(text: &str) -> Result<Place, String> {
     let (path, label) = match text.split_once('"') {
         Some((path, rest)) => (path.trim(), rest.trim_end().trim_end_matches('"')),
         None => (text.trim(), ""),
     };
     Ok(Place {
-        path: Path::parse(path).ok_or_else(|| format!("`{path}` is not a path to a place"))?,
+        path: self::path(path)?,
         text: Template::parse(label)?,
     })
 }
@@ -363,6 +388,14 @@ mod tests {
             (
                 "HOT123 a-b error: x\nmessage: {\nat: p",
                 "a `{` is not closed",
+            ),
+            (
+                "HOT123 a-b error: x\nmessage: m\nat: p\nflow: p",
+                "`p` is not of the form `start by field`",
+            ),
+            (
+                "HOT123 a-b error: x\nmessage: m\nat: p\neach: p q",
+                "`p q` is not a path to a place",
             ),
             (
                 "HOT123 a-b error: x\nmessage: m\nat: p\nfix: remove p",

@@ -59,6 +59,23 @@ impl Reporter<'_> {
                 }
             }
         }
+        for path in &doc.each {
+            for (atom, span) in self.resolve(path, binding) {
+                let Some(span) = span.or(self.database.atom(atom).span) else {
+                    continue;
+                };
+                let text = self.database.atom(atom).name.to_string();
+                let primary = *primary.get_or_insert(span);
+                let mut said = diagnostic.labels.iter().chain(&diagnostic.related);
+                if said.any(|label| label.span == span && label.message == text) {
+                    continue;
+                }
+                diagnostic = match primary.file == span.file {
+                    true => diagnostic.label(span, text),
+                    false => diagnostic.related(span, text),
+                };
+            }
+        }
         if primary.is_none() {
             let anchors = binding.values.iter();
             let span = anchors
@@ -80,6 +97,7 @@ impl Reporter<'_> {
         diagnostic.members = self.members(rule, binding);
         diagnostic.flows.extend(self.inclusion(rule, binding));
         diagnostic.flows.extend(self.cycles(&doc.message, binding));
+        diagnostic.flows.extend(self.flow(rule, binding));
         diagnostic.fixes = self.fixes(&doc.fixes, binding);
         diagnostic.maybe_help(help.map(|help| self.fill(help, binding)))
     }
@@ -116,6 +134,24 @@ impl Reporter<'_> {
         Some(Flow {
             kind: FlowKind::Inclusion,
             steps: std::iter::once(self.member(atom, None)).chain(by).collect(),
+        })
+    }
+
+    /// The steps that a rule says lead to what is wrong.
+    fn flow(&self, rule: &RuleProgram, binding: &Binding) -> Option<Flow> {
+        let (start, field) = rule.rule.flow.as_ref()?;
+        let (first, _) = *self.resolve(start, binding).first()?;
+        let mut way = vec![first];
+        while let Some(&last) = way.last()
+            && let Some(&(next, _)) = self.follow(last, field).first()
+            && !way.contains(&next)
+        {
+            way.push(next);
+        }
+        let steps = way.iter().map(|&atom| self.member(atom, None)).collect();
+        Some(Flow {
+            kind: FlowKind::Chain,
+            steps,
         })
     }
 
