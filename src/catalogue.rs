@@ -41,6 +41,12 @@ static SESSION: &[Code] = &[
         "Its doc comment or its assertion cannot be understood, so it was not checked.",
     ),
     Code::error(
+        "placement",
+        "it is not known whether there is a placement",
+        "The search for a placement of all things reached a limit before it found one or excluded it.",
+    )
+    .as_warning(),
+    Code::error(
         "rules",
         "there are no rules about a language",
         "The files were read but not checked.",

@@ -260,6 +260,11 @@ fn every_breaking_example_is_explained_minimally() {
             if example.name.contains(".swarm.") {
                 inputs.extend([("target", "swarm"), ("nodes", "2")]);
             }
+            for loss in ["node", "zone"] {
+                if example.name.contains(&format!(".without-{loss}.")) {
+                    inputs.push(("survive", loss));
+                }
+            }
             let all = explained(&files, example.name, &inputs);
             let told = all.iter().filter(|one| !one.1.reasons.is_empty()).count();
             (told, all.len(), example.name.to_owned())

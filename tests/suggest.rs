@@ -126,6 +126,11 @@ fn suggested(example: &Example) -> (usize, Option<Suggestion>, usize) {
     if example.name.contains(".swarm.") {
         inputs.extend([("target", "swarm".to_owned()), ("nodes", "2".to_owned())]);
     }
+    for loss in ["node", "zone"] {
+        if example.name.contains(&format!(".without-{loss}.")) {
+            inputs.push(("survive", loss.to_owned()));
+        }
+    }
     for (name, value) in inputs {
         let mut declared = project.language.inputs().iter();
         let input = declared.find(|input| input.name == name).unwrap();

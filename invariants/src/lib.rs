@@ -11,6 +11,7 @@ pub mod instance;
 pub mod library;
 pub mod models;
 pub mod own;
+pub mod placement;
 
 pub use check::{
     Candidate, Candidates, Checker, Configuration, Dependence, Options, Proved, Report, Stats,

@@ -2,7 +2,8 @@
 //!
 //! A breaking example has the findings that comments mark (`locus_rules::marks`) and no others; a holding one has none. The
 //! environment of `a.breaks.yaml` is `a.breaks.env.yaml`; examples can name each other as files. An example with
-//! `.swarm.` in its name is deployed to a swarm of two nodes.
+//! `.swarm.` in its name is deployed to a swarm of two nodes; one with `.without-node.` or `.without-zone.` must survive
+//! that loss.
 #![allow(clippy::expect_used, reason = "a test fails by panicking")]
 
 use std::collections::BTreeSet;
@@ -30,6 +31,11 @@ fn inputs(example: &Example) -> Vec<(&'static str, &'static str)> {
     }
     if example.name.contains(".swarm.") {
         inputs.extend([("target", "swarm"), ("nodes", "2")]);
+    }
+    for loss in ["node", "zone"] {
+        if example.name.contains(&format!(".without-{loss}.")) {
+            inputs.push(("survive", loss));
+        }
     }
     inputs
 }

@@ -29,6 +29,10 @@ pub(crate) enum Command {
     Graph(GraphArgs),
     /// Print who can talk to whom, and which lines decide it
     Reach(ReachArgs),
+    /// Print where everything is put, when the settings list places
+    Place(PlaceArgs),
+    /// List who may do something, and who can come to it
+    WhoCan(WhoCanArgs),
     /// List all rules
     Rules,
     /// Explain a rule: what is wrong, why it matters and how to fix it
@@ -130,7 +134,7 @@ pub(crate) struct Passed {
 pub(crate) enum Format {
     /// For people
     Text,
-    /// One JSON object per command on a line
+    /// For programs
     Json,
 }
 
@@ -277,6 +281,62 @@ impl GraphModel {
             GraphModel::Occi => "occi",
         }
     }
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Exit codes:
+  0  there is a placement
+  1  there is none, or the files have errors
+  2  it is not known whether there is one, or no nodes are known
+  3  wrong usage")]
+pub(crate) struct PlaceArgs {
+    /// Files and folders with what is placed; `-` is standard input
+    #[arg(default_value = ".", value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+
+    /// Output format
+    #[arg(long, value_enum, default_value = "text")]
+    pub(crate) format: Format,
+
+    #[command(flatten)]
+    pub(crate) inputs: InputArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A resource is written as in `pods`, `pods/exec` or `deployments.apps`; a path that is no resource starts with `/`.
+
+Exit codes:
+  0  the answer is complete
+  1  the answer is printed, but the files have errors
+  2  something is not known, so that there may be more
+  3  wrong usage")]
+pub(crate) struct WhoCanArgs {
+    /// What is done, such as `get` or `create`
+    pub(crate) verb: String,
+
+    /// What it is done with
+    pub(crate) resource: String,
+
+    /// Files and folders that grant rights; `-` is standard input
+    #[arg(default_value = ".", value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+
+    /// Only in this namespace
+    #[arg(long = "in", value_name = "NAMESPACE")]
+    pub(crate) place: Option<String>,
+
+    /// Only with the object of this name
+    #[arg(long, value_name = "NAME")]
+    pub(crate) name: Option<String>,
+
+    /// Output format
+    #[arg(long, value_enum, default_value = "text")]
+    pub(crate) format: Format,
+
+    #[command(flatten)]
+    pub(crate) inputs: InputArgs,
 }
 
 /// How a graph is printed.

@@ -13,6 +13,7 @@ mod interrupt;
 mod loader;
 mod lsp;
 mod outputs;
+mod place;
 mod program;
 mod progress;
 mod reach;
@@ -22,6 +23,7 @@ mod shell;
 mod test;
 mod vocabulary;
 mod watch;
+mod who_can;
 
 use std::process::ExitCode;
 
@@ -44,6 +46,8 @@ pub fn main() -> ExitCode {
         Command::Check(args) => check::check(&args),
         Command::Graph(args) => graph::graph(&args),
         Command::Reach(args) => reach::reach(&args),
+        Command::Place(args) => place::place(&args),
+        Command::WhoCan(args) => who_can::who_can(&args),
         Command::Test(args) => test::test(&args),
         Command::VerifyCertificate(args) => certificate::verify(&args),
         Command::Rules => rules::list(),

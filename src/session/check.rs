@@ -291,7 +291,12 @@ impl Snapshot {
 }
 
 /// What a project is loaded with.
-fn request(project: &Project, given: &Given, settings: &Settings, open: bool) -> Request {
+pub(super) fn request(
+    project: &Project,
+    given: &Given,
+    settings: &Settings,
+    open: bool,
+) -> Request {
     let section = settings.section(project.language);
     Request {
         files: project.files.clone(),
@@ -299,6 +304,7 @@ fn request(project: &Project, given: &Given, settings: &Settings, open: bool) ->
             .inputs
             .then(project.language.inputs(), &given.inputs),
         settings: section.own,
+        settings_file: settings.file(),
         variables: given.variables.clone(),
         all_inputs: open,
         now: given.now,
@@ -322,6 +328,7 @@ impl Report {
             graph,
             facts,
             declared: _,
+            questions: _,
             diagnostics: mut findings,
             mut unchecked,
             about_settings,

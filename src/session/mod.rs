@@ -19,7 +19,9 @@ mod ignores;
 mod memo;
 mod model;
 mod names;
+mod placement;
 mod recognise;
+mod rights;
 mod settings;
 mod suggest;
 
@@ -44,6 +46,7 @@ pub use here::{Here, LocationHere, Part, RoleHere, Step, SymbolHere, Thing};
 pub use ignores::comment_for;
 pub use model::{ModelReport, NameKind, NamedHere};
 pub use names::{NameHere, Renamed, TextEdit};
+pub use placement::Places;
 pub use recognise::Skip;
 pub use suggest::{Changed, Suggestion};
 

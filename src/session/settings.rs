@@ -58,6 +58,7 @@ pub(super) struct Settings {
     /// What is wrong with the settings, and the sources that this is about.
     wrong: Vec<Diagnostic>,
     sources: Sources,
+    file: Option<FileId>,
 }
 
 /// How bad violations of a rule are in some files.
@@ -124,6 +125,13 @@ impl Settings {
         found
             .map(|(_, section)| section.clone())
             .unwrap_or_default()
+    }
+
+    /// The name and text of the file.
+    pub(super) fn file(&self) -> Option<(String, Arc<str>)> {
+        let file = self.file?;
+        let name = self.sources.name(file).to_owned();
+        Some((name, self.sources.shared_text(file)))
     }
 
     /// The project's own rules about a language.
@@ -220,6 +228,7 @@ fn read(registry: &Registry, files: &dyn Loader, path: &str) -> Settings {
         settings.wrong.extend(refused);
         return settings;
     }
+    settings.file = Some(file);
     let text = settings.sources.shared_text(file);
     let folder = path.parent().filter(|folder| *folder != Path::new(""));
     let absolute = std::path::absolute(folder.unwrap_or(Path::new(".")));

@@ -60,7 +60,8 @@ fn modules(folder: &Path, root: &Path, out: &mut Vec<(String, PathBuf)>) -> io::
 }
 
 /// Checks files with the rules of a folder. Of an example of a rule (`*.breaks.yaml`, `*.holds.yaml`) only what differs from
-/// its marks is shown; one with `.swarm.` in its name is deployed to a swarm of two nodes.
+/// its marks is shown; one with `.swarm.` in its name is deployed to a swarm of two nodes, and one with `.without-node.` or
+/// `.without-zone.` must survive that loss.
 pub(crate) fn run(root: &Path, paths: &[PathBuf]) -> io::Result<()> {
     let start = Instant::now();
     let mut sources = Sources::new();
@@ -110,10 +111,15 @@ pub(crate) fn run(root: &Path, paths: &[PathBuf]) -> io::Result<()> {
         };
         let language = found.language;
         let mut request = Request::of([path.as_str()]);
-        for (name, value) in [("target", "swarm"), ("nodes", "2")] {
+        for (part, name, value) in [
+            (".swarm.", "target", "swarm"),
+            (".swarm.", "nodes", "2"),
+            (".without-node.", "survive", "node"),
+            (".without-zone.", "survive", "zone"),
+        ] {
             let mut inputs = language.inputs().iter();
             if let Some(input) = inputs.find(|input| input.name == name)
-                && path.contains(".swarm.")
+                && path.contains(part)
             {
                 request
                     .inputs

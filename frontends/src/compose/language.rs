@@ -234,6 +234,7 @@ impl Language for Compose {
         };
         let composition = super::load(&options, loader, sources);
         Loaded {
+            questions: Vec::new(),
             language: self.name(),
             graph: composition.graph,
             facts: composition.facts,

@@ -285,6 +285,7 @@ impl Language for Heat {
         diagnostics.extend(loaded.diagnostics);
         unchecked.extend(loaded.unchecked);
         Loaded {
+            questions: Vec::new(),
             language: self.name(),
             graph: loaded.graph,
             facts: loaded.facts,

@@ -13,7 +13,7 @@ use super::vocabulary::REACHABILITY as WORDS;
 use super::{Options, release};
 use crate::language::{
     Confidence, Found, Input, InputKind, Kind, KindRole, Language, Loaded, OwnSettings, Project,
-    Reach, Request, SettingKey, Word,
+    Reach, Request, RightsAnswer, RightsQuestion, SettingKey, Word,
 };
 use crate::loader::{Loader, PathKind, directory, join};
 use crate::yaml::{Mapping, Node};
@@ -86,6 +86,18 @@ static RELEASE_WORDS: [Word; 13] = {
     ]
 };
 
+/// What may be lost.
+static LOSSES: [Word; 2] = [
+    Word {
+        word: "node",
+        help: "any one node",
+    },
+    Word {
+        word: "zone",
+        help: "any one zone, by the label `topology.kubernetes.io/zone`",
+    },
+];
+
 static INPUTS: &[Input] = &[
     Input {
         name: "kubernetes-version",
@@ -112,6 +124,15 @@ static INPUTS: &[Input] = &[
         kind: InputKind::Text,
         placeholder: "NAMESPACE",
         help: "Namespace of objects that name none, in place of `default`",
+        repeatable: false,
+    },
+    Input {
+        name: "survive",
+        short: None,
+        setting: Some("survive"),
+        kind: InputKind::Word(&LOSSES),
+        placeholder: "LOSS",
+        help: "Also check that all pods fit when a node or a zone is lost",
         repeatable: false,
     },
 ];
@@ -242,11 +263,31 @@ impl Language for Kubernetes {
         Some(super::network::reach(&options(request), loader, sources))
     }
 
+    fn who_can(
+        &self,
+        request: &Request,
+        loader: &dyn Loader,
+        sources: &mut Sources,
+        question: &RightsQuestion,
+    ) -> Option<RightsAnswer> {
+        let manifests = super::load(&options(request), loader, sources);
+        Some(super::rbac::answer::answer(manifests, question))
+    }
+
     fn load(&self, request: &Request, loader: &dyn Loader, sources: &mut Sources) -> Loaded {
-        let options = options(request);
+        let mut options = options(request);
         let manifests = super::load(&options, loader, sources);
         let settings = request.settings.as_ref();
         let settings = settings.and_then(OwnSettings::get::<Settings>);
+        if let Some(settings) = settings
+            && !settings.nodes.is_empty()
+            && let Some((name, text)) = &request.settings_file
+        {
+            // Nodes are written in the settings, which findings then point into.
+            let file = sources.add(name.clone(), text.to_string());
+            options.nodes = settings.nodes.clone();
+            options.nodes.iter_mut().for_each(|node| node.move_to(file));
+        }
         let asked = Asked {
             assertions: settings.map_or(&[], |settings| &settings.assertions),
             reaches: WORDS.iter().any(|word| request.mentioned.contains(*word)),
@@ -255,7 +296,7 @@ impl Language for Kubernetes {
     }
 }
 
-/// What is loaded, and for which cluster.
+/// What a request asks for.
 fn options(request: &Request) -> Options {
     let inputs = &request.inputs;
     let release = inputs.text("kubernetes-version").and_then(release::parse);
@@ -265,6 +306,8 @@ fn options(request: &Request) -> Options {
         release: release.unwrap_or(release::NEWEST),
         namespace: inputs.text("namespace").unwrap_or("default").into(),
         pod_security: None,
+        nodes: Vec::new(),
+        survive: inputs.text("survive").map(str::to_owned),
     }
 }
 

@@ -21,6 +21,8 @@ mod metadata;
 pub mod model;
 pub mod network;
 pub mod object;
+pub mod placement;
+pub mod rbac;
 mod reader;
 pub mod release;
 pub mod schema;
@@ -59,6 +61,10 @@ pub struct Options {
     pub namespace: Arc<str>,
     /// The Pod Security Standard that all pods must meet.
     pub pod_security: Option<String>,
+    /// The nodes of the cluster, as far as they are known.
+    pub nodes: Vec<placement::nodes::NodeShape>,
+    /// What may be lost: `node` or `zone`.
+    pub survive: Option<String>,
 }
 
 impl Default for Options {
@@ -69,6 +75,8 @@ impl Default for Options {
             release: release::NEWEST,
             namespace: "default".into(),
             pod_security: None,
+            nodes: Vec::new(),
+            survive: None,
         }
     }
 }

@@ -4,28 +4,40 @@ use locus_core::Diagnostic;
 use locus_core::value::{Field, Item, Value};
 
 use super::network::assertions::Assertion;
+use super::placement::nodes::{self, NodeShape};
 use crate::language::{OwnSettings, SettingKey};
 
 /// The keys that are read here.
-pub(super) static KEYS: &[SettingKey] = &[SettingKey {
-    name: "assert",
-    help: "Assertions about who can talk to whom",
-    json_type: "array",
-}];
+pub(super) static KEYS: &[SettingKey] = &[
+    SettingKey {
+        name: "assert",
+        help: "Assertions about who can talk to whom",
+        json_type: "array",
+    },
+    SettingKey {
+        name: "nodes",
+        help: "The nodes that pods are placed on",
+        json_type: "array",
+    },
+];
 
 /// What a project says about its cluster.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Settings {
     /// Assertions about who can talk to whom.
     pub(super) assertions: Vec<Assertion>,
+    /// The nodes that pods are placed on.
+    pub(super) nodes: Vec<NodeShape>,
 }
 
 /// Reads the keys.
 pub(super) fn read(fields: &[Field], diagnostics: &mut Vec<Diagnostic>) -> OwnSettings {
     let mut settings = Settings::default();
     for field in fields {
-        if &*field.name == "assert" {
-            assertions(&field.item, &mut settings, diagnostics);
+        match &*field.name {
+            "assert" => assertions(&field.item, &mut settings, diagnostics),
+            "nodes" => settings.nodes.extend(nodes::read(field, diagnostics)),
+            _ => {}
         }
     }
     OwnSettings::new(settings)

@@ -11,6 +11,7 @@ pub mod kind;
 pub mod project;
 pub mod reach;
 pub mod registry;
+pub mod rights;
 pub mod schema;
 pub mod settings;
 #[cfg(test)]
@@ -23,6 +24,7 @@ use std::time::SystemTime;
 
 use locus_core::catalogue::Code;
 use locus_core::facts::Facts;
+use locus_core::placement::Question;
 use locus_core::value::{Domain, Field, Value};
 use locus_core::vocabulary::{Sig, Vocabulary};
 use locus_core::{Diagnostic, LocationGraph, Sources};
@@ -42,6 +44,7 @@ pub use kind::{Confidence, Kind, KindRole};
 pub use project::{Found, Project};
 pub use reach::Reach;
 pub use registry::{Recognised, Registry, register};
+pub use rights::{Able, RightsAnswer, RightsQuestion, RightsStep};
 pub use settings::{OwnSettings, Section, SettingKey};
 
 /// The languages that come with the program.
@@ -220,12 +223,25 @@ pub trait Language: Sync {
         None
     }
 
+    /// Who can do something; none when the language grants no rights.
+    fn who_can(
+        &self,
+        request: &Request,
+        loader: &dyn Loader,
+        sources: &mut Sources,
+        question: &RightsQuestion,
+    ) -> Option<RightsAnswer> {
+        let _ = (request, loader, sources, question);
+        None
+    }
+
     /// Loads a configuration. One that is only recognised is said to be unchecked.
     fn load(&self, request: &Request, loader: &dyn Loader, sources: &mut Sources) -> Loaded {
         let _ = (loader, sources);
         let kind = self.kinds().first().map_or(self.title(), |kind| kind.name);
         let message = format!("{kind}s cannot be checked yet");
         Loaded {
+            questions: Vec::new(),
             language: self.name(),
             graph: LocationGraph::new(),
             facts: Facts::new(self.vocabulary().facts()),
@@ -256,6 +272,8 @@ pub struct Request {
     pub inputs: Inputs,
     /// What the language made of its own settings.
     pub settings: Option<OwnSettings>,
+    /// The file that these are in, by its name and text: the places that they know are in it.
+    pub settings_file: Option<(String, Arc<str>)>,
     /// The variables of the process, for languages that replace them in their files.
     pub variables: Vec<(String, String)>,
     /// Whether inputs that are not given stay open even when they have a default.
@@ -287,6 +305,8 @@ pub struct Loaded {
     pub facts: Facts,
     /// Signatures that the configuration declares, of those that rules mention.
     pub declared: Arc<Vec<Sig>>,
+    /// Whether things fit into places: problems that only a solver can decide.
+    pub questions: Vec<Question>,
     /// What could not be read or is refused.
     pub diagnostics: Vec<Diagnostic>,
     /// What could not be checked, and why.

@@ -95,6 +95,7 @@ impl Language for Graphs {
             }
         }
         Loaded {
+            questions: Vec::new(),
             language: self.name(),
             graph,
             facts: Facts::new(self.vocabulary().facts()),

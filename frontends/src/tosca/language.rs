@@ -172,6 +172,7 @@ impl Language for Tosca {
         let path = request.files.first().map_or("", String::as_str);
         let service = super::load(path, &options, loader, sources);
         Loaded {
+            questions: Vec::new(),
             language: self.name(),
             graph: service.graph,
             facts: service.facts,

@@ -220,7 +220,18 @@ impl Checker {
 
     /// Checks a configuration that was loaded.
     pub fn check_loaded(&self, loaded: &Loaded, options: &Options<'_>) -> Report {
-        self.check(Configuration::of(loaded), options)
+        let mut rules = self.program.rules.iter();
+        if loaded.questions.is_empty() || !rules.any(|rule| rule.rule.language == loaded.language) {
+            return self.check(Configuration::of(loaded), options);
+        }
+        let (facts, unchecked) = crate::placement::facts(loaded);
+        let configuration = Configuration {
+            facts: &facts,
+            ..Configuration::of(loaded)
+        };
+        let mut report = self.check(configuration, options);
+        report.unchecked.extend(unchecked);
+        report
     }
 
     /// What is wrong with the rules themselves.

@@ -14,6 +14,7 @@ pub(super) fn exclude(instance: &Instance) -> bool {
         || regions(instance, &fits)
         || crowded(instance, &fits)
         || flows(instance, &free)
+        || halves(instance, &free)
 }
 
 /// What is left in a place of each shape when what is everywhere is there; none when that does not fit.
@@ -166,6 +167,11 @@ fn regions(instance: &Instance, fits: &[Vec<usize>]) -> bool {
             counted,
         } if others == &[*group] => {
             let counted = |shape: usize| counted.get(shape) == Some(&true);
+            let mut shapes = 0..instance.places.len();
+            if shapes.any(|shape| fit(fits, *group, shape) > 0 && !counted(shape)) {
+                // There may be any number where it is not counted.
+                return false;
+            }
             let rooms: Vec<usize> = areas(instance, *area)
                 .iter()
                 .filter(|area| area.iter().any(|(shape, _)| counted(*shape)))
@@ -311,6 +317,44 @@ fn flows(instance: &Instance, free: &[Vec<u64>]) -> bool {
         }
     }
     false
+}
+
+/// Whether things that cannot share a place leave too few places for the others: the bound of Martello and Toth, with all
+/// places as large as the largest.
+fn halves(instance: &Instance, free: &[Vec<u64>]) -> bool {
+    let bins: u128 = instance.places.iter().map(|places| *places as u128).sum();
+    let resources = instance.capacity.first().map_or(0, Vec::len);
+    (0..resources).any(|resource| {
+        let rooms = free.iter().enumerate();
+        let rooms = rooms.filter(|(shape, _)| places(instance, *shape) > 0);
+        let rooms = rooms.filter_map(|(_, all)| all.get(resource).copied());
+        let Some(room) = rooms.max().filter(|room| *room != u64::MAX && *room > 0) else {
+            return false;
+        };
+        let room = u128::from(room);
+        let sizes: Vec<(u128, u128)> = (0..instance.counts.len())
+            .map(|group| {
+                let need = demand(instance, group).get(resource).copied().unwrap_or(0);
+                (u128::from(need), count(instance, group) as u128)
+            })
+            .filter(|(need, count)| *need > 0 && *count > 0)
+            .collect();
+        let cuts = sizes.iter().map(|(need, _)| *need);
+        cuts.filter(|cut| cut * 2 <= room).any(|cut| {
+            let (mut alone, mut large, mut left, mut small) = (0_u128, 0_u128, 0_u128, 0_u128);
+            for &(need, count) in &sizes {
+                if need > room - cut {
+                    alone += count;
+                } else if need * 2 > room {
+                    large += count;
+                    left += (room - need) * count;
+                } else if need >= cut {
+                    small += need * count;
+                }
+            }
+            alone + large + small.saturating_sub(left).div_ceil(room) > bins
+        })
+    })
 }
 
 /// Groups that supply, and shapes that have room.

@@ -44,8 +44,8 @@ pub fn has_room_for(instance: &Instance, placement: &Placement, group: usize, mo
     greedy::has_room_for(instance, placement, group, more)
 }
 
-/// Lines that cannot all stay as they are: without any one of them, there is a placement, or none was excluded within the
-/// limits. None when there is a placement, or it is not known.
+/// Lines that cannot all stay as they are: without any one of them, there is a placement, or what excludes it no longer
+/// does. None when there is a placement, or it is not known.
 pub fn core(problem: &Problem, limits: &Limits) -> Result<Vec<LineId>, Outcome> {
     match place(&problem.whole(), limits) {
         Outcome::Impossible => {}
@@ -55,6 +55,8 @@ pub fn core(problem: &Problem, limits: &Limits) -> Result<Vec<LineId>, Outcome> 
         problem,
         limits,
         kept: vec![true; problem.lines],
+        // What counting shows is shown again and again in no time.
+        counts: bounds::exclude(&problem.whole()),
     };
     let all: Vec<LineId> = (0..problem.lines).collect();
     search.shrink(&all);
@@ -69,13 +71,19 @@ struct Core<'c> {
     problem: &'c Problem,
     limits: &'c Limits,
     kept: Vec<bool>,
+    /// Whether to count only.
+    counts: bool,
 }
 
 impl Core<'_> {
-    /// Whether there is no placement with the lines that are kept.
+    /// Whether it is known that there is no placement with the lines that are kept.
     fn conflicts(&self) -> bool {
         let gone = |line: LineId| self.kept.get(line) != Some(&true);
-        place(&self.problem.without(&gone), self.limits) == Outcome::Impossible
+        let instance = self.problem.without(&gone);
+        match self.counts {
+            true => bounds::exclude(&instance),
+            false => place(&instance, self.limits) == Outcome::Impossible,
+        }
     }
 
     fn set(&mut self, lines: &[LineId], kept: bool) {

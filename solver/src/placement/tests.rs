@@ -197,6 +197,16 @@ fn what_is_wasted_in_each_place_is_counted() {
 }
 
 #[test]
+fn what_cannot_share_a_place_is_counted() {
+    // A thing of six leaves no room for one of five, and two of five fill a place.
+    let problem = problem(&[(100, 10)], &[(60, 6), (81, 5)]);
+    assert_eq!(
+        place(&problem.whole(), &Limits::default()),
+        Outcome::Impossible
+    );
+}
+
+#[test]
 fn a_core_has_only_what_conflicts() {
     let mut problem = problem(&[(2, 4000), (1, 16000)], &[(2, 1000), (3, 500), (1, 9000)]);
     // The last one may not be on the large place.

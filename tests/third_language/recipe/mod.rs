@@ -185,6 +185,7 @@ impl Language for Recipes {
             }
         }
         Loaded {
+            questions: Vec::new(),
             language: self.name(),
             graph: reader.graph,
             facts: reader.facts,

@@ -1,12 +1,16 @@
 //! Objects to locations, roles and facts.
 
+mod escalation;
 mod network;
 mod objects;
+mod placement;
 mod pods;
 mod policies;
 mod reachability;
 mod references;
+mod rollout;
 mod security;
+mod storage;
 mod values;
 
 use std::sync::Arc;
@@ -17,6 +21,7 @@ use locus_core::vocabulary::{FieldId, SigId};
 use locus_core::{Int, Location, LocationGraph, LocationId, Span};
 use rustc_hash::FxHashMap;
 
+use super::access::Access as _;
 use super::model::{Model, WorkloadId};
 use super::network as analysis;
 use super::network::assertions::Assertion;
@@ -43,6 +48,7 @@ pub(super) fn build(mut manifests: Manifests, options: &Options, asked: &Asked<'
         objects: Vec::with_capacity(manifests.objects.len()),
         names: FxHashMap::default(),
         containers: FxHashMap::default(),
+        scaled: scaled(&model),
     };
     builder.cluster();
     builder.objects();
@@ -53,8 +59,13 @@ pub(super) fn build(mut manifests: Manifests, options: &Options, asked: &Asked<'
     if asked.reaches {
         builder.reachability();
     }
+    builder.escalations();
+    builder.storage();
+    builder.rollout();
+    let questions = builder.placement();
     let Builder { graph, facts, .. } = builder;
     Loaded {
+        questions,
         language: "kubernetes",
         graph,
         facts,
@@ -123,6 +134,30 @@ pub(super) struct Builder<'b, 'o> {
     names: FxHashMap<String, usize>,
     /// The ports that the containers of a workload list.
     pub(super) containers: FxHashMap<WorkloadId, Vec<ListedPort>>,
+    /// The fewest and most pods that autoscalers ask for, by the object that they scale.
+    pub(super) scaled: FxHashMap<usize, (usize, usize)>,
+}
+
+/// The fewest and most pods that autoscalers ask for, by the object that they scale.
+fn scaled(model: &Model<'_>) -> FxHashMap<usize, (usize, usize)> {
+    let mut scaled = FxHashMap::default();
+    for object in model.objects {
+        if !object.is("autoscaling", "HorizontalPodAutoscaler") {
+            continue;
+        }
+        let Some(spec) = object.spec() else {
+            continue;
+        };
+        let target = spec.some("scaleTargetRef").and_then(|target| {
+            let (kind, name) = (target.str_of("kind")?, target.str_of("name")?);
+            model.find(kind, object.namespace.as_deref(), name)
+        });
+        let number = |key: &str| usize::try_from(spec.int_of(key)?).ok();
+        if let (Some(target), Some(most)) = (target, number("maxReplicas")) {
+            scaled.insert(target, (number("minReplicas").unwrap_or(1), most));
+        }
+    }
+    scaled
 }
 
 impl Builder<'_, '_> {

@@ -2,10 +2,14 @@
 //!
 //! Equal texts and equal numbers are one atom each, so `a.name = b.name` compares values.
 
+mod escalation;
 mod identifiers;
 mod network;
 mod objects;
+mod placement;
 mod references;
+mod rollout;
+mod storage;
 mod workload;
 
 use locus_core::vocabulary::declare::{one, sig, value};
@@ -118,6 +122,26 @@ pub const DECLARATIONS: Declarations = Declarations {
         network::FORWARD,
         network::selector("BudgetSelector", "The selector of a PodDisruptionBudget."),
         objects::RULE,
+        escalation::ESCALATION,
+        escalation::STEP,
+        placement::QUESTION,
+        placement::question("Placement", "All pods on all nodes."),
+        placement::question("LossPlacement", "All pods when a node or zone is lost."),
+        placement::question("SurgePlacement", "All pods and those of a rolling update."),
+        placement::question(
+            "ScalePlacement",
+            "All pods when an autoscaler asks for the most.",
+        ),
+        placement::question("JobPlacement", "The pods of a job that runs now and then."),
+        placement::LINE,
+        rollout::START,
+        rollout::CLOCK,
+        rollout::QUOTA,
+        rollout::GAP,
+        rollout::RANGE,
+        storage::MOUNTED,
+        storage::MODE,
+        storage::LEFT,
         references::REFERENCE,
         references::DATA_USE,
         sig(
