@@ -142,6 +142,8 @@ pub struct Entry {
     pub title: String,
     /// Whether a project may turn it off.
     pub optional: bool,
+    /// Whether it is off unless it is asked for.
+    pub opt_in: bool,
 }
 
 impl Entry {
@@ -202,6 +204,7 @@ pub fn entries() -> Vec<Entry> {
             severity: code.severity,
             title: code.title.to_owned(),
             optional: code.optional,
+            opt_in: false,
         });
     }
     for rule in locus_invariants::rules() {
@@ -212,6 +215,7 @@ pub fn entries() -> Vec<Entry> {
             severity: rule.severity,
             title: rule.title.clone(),
             optional: true,
+            opt_in: rule.opt_in,
         });
     }
     entries.into_values().collect()

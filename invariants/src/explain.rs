@@ -25,9 +25,10 @@ pub fn page(library: &Library, wanted: &str) -> Option<String> {
             [_] => write!(out, "\n{title}.\n"),
             _ => write!(out, "\n## {title}\n"),
         };
+        let default = if part.opt_in { ", off by default" } else { "" };
         let _ = write!(
             out,
-            "\nSeverity: {}. Source: {}.\n\n{}\n",
+            "\nSeverity: {}{default}. Source: {}.\n\n{}\n",
             part.severity, part.source, part.why
         );
         let _ = write!(out, "\n```alloy\n{}\n```\n", part.text);
@@ -54,7 +55,8 @@ fn capitalized(text: &str) -> String {
 pub fn table(library: &Library) -> String {
     let mut out = String::from(
         "# Rules\n\nEach rule is an assertion in `invariants/library/`; its page is generated from it (`cargo xtask rules`). \
-         Name a rule by its identifier or by its name, on the command line and in `locus.toml`.\n\n\
+         Name a rule by its identifier or by its name, on the command line and in `locus.toml`. One that is off is checked when \
+         `locus.toml` gives it a severity, with `--only`, or with `--all-rules`.\n\n\
          | rule | name | severity | what is wrong |\n|---|---|---|---|\n",
     );
     for rule in library.rules() {
@@ -62,12 +64,14 @@ pub fn table(library: &Library) -> String {
             id,
             name,
             severity,
+            opt_in,
             title,
             ..
         } = rule;
+        let default = if *opt_in { ", off" } else { "" };
         let _ = writeln!(
             out,
-            "| [{id}](rules/{id}.md) | {name} | {severity} | {title} |"
+            "| [{id}](rules/{id}.md) | {name} | {severity}{default} | {title} |"
         );
     }
     out

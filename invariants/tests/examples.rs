@@ -3,7 +3,7 @@
 //! A breaking example has the findings that comments mark (`locus_rules::marks`) and no others; a holding one has none. The
 //! environment of `a.breaks.yaml` is `a.breaks.env.yaml`; examples can name each other as files. An example with
 //! `.swarm.` in its name is deployed to a swarm of two nodes; one with `.without-node.` or `.without-zone.` must survive
-//! that loss.
+//! that loss; a comment `# input: NAME VALUE` gives an input.
 #![allow(clippy::expect_used, reason = "a test fails by panicking")]
 
 use std::collections::BTreeSet;
@@ -29,6 +29,10 @@ fn inputs(example: &Example) -> Vec<(&'static str, &'static str)> {
     if let Some(environment) = environment(example.name) {
         inputs.push(("environment", environment.name));
     }
+    // Comments say what else an example is checked with.
+    let lines = example.text.lines();
+    let given = lines.filter_map(|line| line.strip_prefix("# input: ")?.split_once(' '));
+    inputs.extend(given);
     if example.name.contains(".swarm.") {
         inputs.extend([("target", "swarm"), ("nodes", "2")]);
     }
@@ -69,6 +73,7 @@ fn check_text(sources: &mut Sources, example: &Example, text: &str) -> Report {
     }
     let loaded = language.load(&request, &loader, sources);
     let options = Options {
+        ignore: library::builtin().off_for(example.name),
         texts: Some(sources),
         ..Options::default()
     };

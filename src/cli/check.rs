@@ -136,6 +136,7 @@ impl Asked {
         let mut given = args.inputs.given();
         given.as_instance = args.as_instance;
         given.proofs = args.certificate.is_some();
+        given.all_rules = args.all_rules;
         given.ignore = rules(snapshot, args, &projects, &args.skip)?;
         if !args.only.is_empty() {
             let only = rules(snapshot, args, &projects, &args.only)?;

@@ -186,6 +186,10 @@ pub(crate) struct CheckArgs {
     #[arg(long, value_name = "RULE", value_delimiter = ',')]
     pub(crate) only: Vec<String>,
 
+    /// Also check the rules that are off by default
+    #[arg(long)]
+    pub(crate) all_rules: bool,
+
     /// List files in folders that are not checked, and show every finding of a long run
     #[arg(short, long)]
     pub(crate) verbose: bool,

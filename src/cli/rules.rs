@@ -11,7 +11,11 @@ pub(crate) fn list() -> Exit {
     let width = names.map(String::len).max().unwrap_or(0);
     for entry in &entries {
         let name = entry.name.as_deref().unwrap_or("");
-        let (id, severity, title) = (&entry.id, entry.severity.as_str(), &entry.title);
+        let (id, title) = (&entry.id, &entry.title);
+        let severity = match entry.opt_in {
+            true => "off",
+            false => entry.severity.as_str(),
+        };
         let gap = if width == 0 { "" } else { " " };
         print(&format!(
             "{id:<12} {name:<width$}{gap}{severity:<8} {title}\n"

@@ -37,6 +37,8 @@ pub struct Given {
     pub ignore: Vec<String>,
     /// The only rules of the project's own that are checked, by identifier; all when there are none.
     pub only: Option<Vec<String>>,
+    /// Whether rules are checked that are off unless they are asked for.
+    pub all_rules: bool,
     /// The settings to use; without them, those of the nearest `locus.toml`.
     pub settings: Option<String>,
     /// Whether the reference model judges the graph too.
@@ -180,6 +182,7 @@ impl Snapshot {
         cancel.check()?;
         let mut ignore: Vec<String> = given.ignore.iter().chain(&settings.off).cloned().collect();
         ignore.extend(settings.off_in(&loaded.files));
+        ignore.extend(settings.not_asked(given));
         if let Some(only) = &given.only {
             let own = settings
                 .own_rules()
@@ -235,7 +238,7 @@ impl Snapshot {
         if given.as_instance {
             report.judge_as_instance();
         }
-        settings.by_path(&mut report.findings, &report.sources);
+        settings.by_path(&mut report.findings, &report.sources, given);
         report.ignore(&settings, &ignore);
         report.sort();
         Ok((trace, report))

@@ -28,6 +28,7 @@ use rustc_hash::FxHashMap;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use super::check::Given;
 use super::files::{Files, Trace, Traced};
 use crate::catalogue;
 
@@ -90,11 +91,41 @@ impl Settings {
         off.map(|level| level.id.clone()).collect()
     }
 
+    /// The rules that are off unless they are asked for, and were not.
+    pub(super) fn not_asked(&self, given: &Given) -> Vec<String> {
+        let in_paths = |id: &str| {
+            let mut levels = self.by_path.iter();
+            levels.any(|level| level.id == id && level.severity.is_some())
+        };
+        let mut off = self.opt_in(given);
+        off.retain(|id| !in_paths(id));
+        off
+    }
+
+    /// The rules that are off unless they are asked for, and were not for all files.
+    fn opt_in(&self, given: &Given) -> Vec<String> {
+        if given.all_rules {
+            return Vec::new();
+        }
+        let mut off: Vec<String> = Vec::new();
+        let own = self.rules.iter().flat_map(|(_, own)| own.rules());
+        let rules = locus_invariants::rules().iter().chain(own);
+        for rule in rules.filter(|rule| rule.opt_in) {
+            let only = given.only.iter().flatten().any(|id| *id == rule.id);
+            let level = self.severities.iter().any(|(id, _)| *id == rule.id);
+            if !only && !level && !off.contains(&rule.id) {
+                off.push(rule.id.clone());
+            }
+        }
+        off
+    }
+
     /// Makes findings as bad as the settings say for the files that they are in.
-    pub(super) fn by_path(&self, findings: &mut Vec<Diagnostic>, sources: &Sources) {
+    pub(super) fn by_path(&self, findings: &mut Vec<Diagnostic>, sources: &Sources, given: &Given) {
         if self.by_path.is_empty() {
             return;
         }
+        let off = self.opt_in(given);
         findings.retain_mut(|finding| {
             let Some(span) = finding.primary() else {
                 return true;
@@ -104,7 +135,7 @@ impl Settings {
             let level =
                 levels.find(|level| level.id == finding.code && level.is_about(&self.folder, file));
             match level.map(|level| level.severity) {
-                None => true,
+                None => !off.contains(&finding.code),
                 Some(None) => false,
                 Some(Some(severity)) => {
                     // What is wrong for some inputs only stays a warning.

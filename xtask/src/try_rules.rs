@@ -127,6 +127,17 @@ pub(crate) fn run(root: &Path, paths: &[PathBuf]) -> io::Result<()> {
                     .map_err(io::Error::other)?;
             }
         }
+        let given = text.lines();
+        let given = given.filter_map(|line| line.strip_prefix("# input: ")?.split_once(' '));
+        for (name, value) in given {
+            let mut inputs = language.inputs().iter();
+            if let Some(input) = inputs.find(|input| input.name == name) {
+                request
+                    .inputs
+                    .give(input, value)
+                    .map_err(io::Error::other)?;
+            }
+        }
         let loaded = language.load(&request, &Disk, &mut sources);
         let load = start.elapsed();
         let mut of_language = checkers.iter();
@@ -134,7 +145,12 @@ pub(crate) fn run(root: &Path, paths: &[PathBuf]) -> io::Result<()> {
             continue;
         };
         let start = Instant::now();
-        let report = checker.check_loaded(&loaded, &Options::default());
+        let name = path.rsplit('/').next().unwrap_or(&path);
+        let options = Options {
+            ignore: library.off_for(name),
+            ..Options::default()
+        };
+        let report = checker.check_loaded(&loaded, &options);
         let time = start.elapsed();
         let all: Vec<&Diagnostic> = loaded
             .diagnostics

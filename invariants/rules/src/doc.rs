@@ -16,6 +16,9 @@
 //! `each: r.reasons` points at every one of many, with its name as the text, and `flow: r.first by next` gives the steps
 //! that lead to what is wrong.
 //!
+//! A rule that is a matter of policy, and not wrong for everybody, says `default: off`: it is checked when it is asked for. With
+//! `softer: PATH` a finding is a warning at most when the path leads to something.
+//!
 //! Identifier and name are stable; the name, the title and the message say what is wrong. A rule that is stated by several
 //! assertions has one identifier and one name.
 
@@ -43,6 +46,10 @@ pub struct Rule {
     pub name: String,
     /// How bad a violation is.
     pub severity: Severity,
+    /// Whether it is only checked when it is asked for.
+    pub opt_in: bool,
+    /// What makes a violation a warning at most, when it is there.
+    pub softer: Option<Path>,
     /// What is wrong, in one line.
     pub title: String,
     /// What a finding says.
@@ -94,7 +101,7 @@ impl Rule {
     pub fn paths(&self) -> impl Iterator<Item = &Path> {
         let places = self.places.iter().map(|place| &place.path);
         let flow = self.flow.iter().map(|(start, _)| start);
-        let more = self.each.iter().chain(flow);
+        let more = self.each.iter().chain(flow).chain(&self.softer);
         places.chain(more).chain(self.changes().map(Change::place))
     }
 
@@ -102,9 +109,11 @@ impl Rule {
         self.fixes.iter().flat_map(|fix| &fix.changes)
     }
 
-    /// Whether identifier and name of two rules do not go together: both are the same, or neither.
+    /// Whether two rules do not go together: identifier and name are both the same, or neither; parts of one rule are all off
+    /// by default, or none.
     pub(crate) fn clashes(&self, other: &Rule) -> bool {
-        (self.id == other.id) != (self.name == other.name)
+        let same = self.id == other.id;
+        same != (self.name == other.name) || (same && self.opt_in != other.opt_in)
     }
 }
 
@@ -185,7 +194,7 @@ fn balanced(text: &str) -> usize {
 }
 
 const KEYS: &[&str] = &[
-    "message", "at", "also", "each", "flow", "help", "fix", "why", "source", "alias",
+    "message", "at", "also", "each", "flow", "help", "fix", "why", "source", "alias", "default", "softer",
 ];
 
 /// The identifier, name and severity that a rule starts with, and what is wrong.
@@ -273,10 +282,24 @@ fn parse(comment: &str) -> Result<Rule, String> {
     if places.is_empty() && all("each").next().is_none() {
         return Err("`at:` is missing".to_owned());
     }
+    let opt_in = match all("default").next().as_deref() {
+        None => false,
+        Some("off") => true,
+        Some(other) => return Err(format!("`default: {other}` is not `default: off`")),
+    };
+    let softer = match all("softer").next() {
+        None => None,
+        Some(path) => {
+            let parsed = Path::parse(&path);
+            Some(parsed.ok_or_else(|| format!("`{path}` is not a path"))?)
+        }
+    };
     Ok(Rule {
         id: id.to_owned(),
         name: name.to_owned(),
         severity,
+        opt_in,
+        softer,
         title: title.to_owned(),
         message: Template::parse(&required("message")?)?,
         places,

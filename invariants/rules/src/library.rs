@@ -66,7 +66,9 @@ impl Library {
                 let message = format!("two rules are called `{}`", rule.assertion);
                 diagnostics.push(Diagnostic::error("rule", message).at(rule.span));
             } else if let Some(other) = self.rules.iter().find(|other| other.clashes(&rule)) {
-                let message = if other.id == rule.id {
+                let message = if other.id == rule.id && other.name == rule.name {
+                    format!("only some parts of {} are off by default", rule.id)
+                } else if other.id == rule.id {
                     format!(
                         "{} has two names, `{}` and `{}`",
                         rule.id, other.name, rule.name
@@ -92,6 +94,16 @@ impl Library {
     pub fn find(&self, wanted: &str) -> Vec<&Rule> {
         let named = |rule: &&Rule| rule.is_called(wanted);
         self.rules.iter().filter(named).collect()
+    }
+
+    /// The rules that are off for an example: those that are off by default, but for the one that it is about.
+    pub fn off_for(&self, example: &str) -> Vec<String> {
+        let about = example.split('.').next();
+        let rules = self.rules.iter().filter(|rule| rule.opt_in);
+        let mut off: Vec<String> = rules.map(|rule| rule.id.clone()).collect();
+        off.retain(|id| Some(id.as_str()) != about);
+        off.dedup();
+        off
     }
 
     /// The files.

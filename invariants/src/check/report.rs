@@ -33,7 +33,12 @@ impl Reporter<'_> {
     pub(super) fn finding(&self, rule: &RuleProgram, binding: &Binding) -> Diagnostic {
         let doc = &rule.rule;
         let message = self.fill(&doc.message, binding);
-        let mut diagnostic = Diagnostic::new(doc.severity, doc.id.clone(), message);
+        let softer = doc.softer.as_ref();
+        let severity = match softer.is_some_and(|path| !self.resolve(path, binding).is_empty()) {
+            true => doc.severity.min(Severity::Warning),
+            false => doc.severity,
+        };
+        let mut diagnostic = Diagnostic::new(severity, doc.id.clone(), message);
         let mut primary: Option<Span> = None;
         // What is not given has no place; when none of the places is there, the first stands for all.
         let given = |path: &&Path| self.place(path, binding, true).is_some();

@@ -214,6 +214,7 @@ impl Snapshot {
                 .chain(&settings.off)
                 .cloned()
                 .chain(settings.off_in(&loaded.files))
+                .chain(settings.not_asked(given))
                 .collect(),
             ..Options::default()
         };
