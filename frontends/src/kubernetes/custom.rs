@@ -8,6 +8,7 @@ use locus_core::{Diagnostic, Span, Value, suggest};
 use rustc_hash::FxHashSet;
 
 use super::access::Access as _;
+use super::cel::{self, Outcome};
 use super::schema::{Steps, list, wrong_kind};
 use super::text;
 use crate::yaml::{Kind, Mapping, Node, Schema, Typed};
@@ -36,11 +37,11 @@ impl<'n, 'd> Walker<'n, 'd> {
 
     /// Checks a value; `at` is its key, or itself.
     pub(crate) fn value(&mut self, schema: &'n Node, node: &'n Node, at: Span, root: bool) {
-        self.skipped_rules |= !schema.items("x-kubernetes-validations").is_empty();
         if node.is_null(Schema::GoYaml2) {
             // What is null is not given, unless it may be null.
             return;
         }
+        let known = self.diagnostics.len();
         if !self.typed(schema, node, at) {
             return;
         }
@@ -51,6 +52,27 @@ impl<'n, 'd> Walker<'n, 'd> {
             Kind::Scalar(_) => {}
         }
         self.combined(schema, node, at);
+        self.rules(schema, node, at, known);
+    }
+
+    /// The rules in CEL. What is wrong with the value already is not told again by them.
+    fn rules(&mut self, schema: &'n Node, node: &'n Node, at: Span, known: usize) {
+        let rules = schema.items("x-kubernetes-validations");
+        if rules.is_empty() || self.diagnostics.len() > known {
+            return;
+        }
+        for rule in rules {
+            match cel::evaluate(rule, schema, node) {
+                Outcome::Holds => {}
+                Outcome::Unknown => self.skipped_rules = true,
+                Outcome::Broken(message) => {
+                    let message = format!("{}: {message}", self.steps.subject());
+                    let help = rule.str_of("rule");
+                    let help = help.map(|rule| format!("the rule is `{}`", rule.trim()));
+                    self.push("k8s-value", message, at, help);
+                }
+            }
+        }
     }
 
     /// Whether a value is of the type that its schema says; if not, that is reported.

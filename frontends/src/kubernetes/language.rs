@@ -8,6 +8,7 @@ use locus_core::vocabulary::Vocabulary;
 use locus_core::{Diagnostic, Sources};
 
 use super::build::Asked;
+use super::policy::Policy;
 use super::settings::Settings;
 use super::vocabulary::REACHABILITY as WORDS;
 use super::{Options, release};
@@ -65,7 +66,7 @@ static KUSTOMIZED: Kind = Kind {
 static KINDS: [Kind; 5] = [MANIFEST, CHART, CHART_PART, KUSTOMIZATION, KUSTOMIZED];
 
 /// The releases as words, the newest first: it holds when none is given.
-static RELEASE_WORDS: [Word; 13] = {
+static RELEASE_WORDS: [Word; 38] = {
     const fn of(word: &'static str) -> Word {
         Word { word, help: "" }
     }
@@ -83,6 +84,31 @@ static RELEASE_WORDS: [Word; 13] = {
         of("1.27"),
         of("1.26"),
         of("1.25"),
+        of("1.24"),
+        of("1.23"),
+        of("1.22"),
+        of("1.21"),
+        of("1.20"),
+        of("1.19"),
+        of("1.18"),
+        of("1.17"),
+        of("1.16"),
+        of("1.15"),
+        of("1.14"),
+        of("1.13"),
+        of("1.12"),
+        of("1.11"),
+        of("1.10"),
+        of("1.9"),
+        of("1.8"),
+        of("1.7"),
+        of("1.6"),
+        of("1.5"),
+        of("1.4"),
+        of("1.3"),
+        of("1.2"),
+        of("1.1"),
+        of("1.0"),
     ]
 };
 
@@ -98,6 +124,22 @@ static LOSSES: [Word; 2] = [
     },
 ];
 
+/// The Pod Security Standards as words; the first asks for nothing.
+static LEVEL_WORDS: [Word; 3] = [
+    Word {
+        word: "privileged",
+        help: "nothing is asked of pods",
+    },
+    Word {
+        word: "baseline",
+        help: "no known ways to take over the node",
+    },
+    Word {
+        word: "restricted",
+        help: "current best practice",
+    },
+];
+
 static INPUTS: &[Input] = &[
     Input {
         name: "kubernetes-version",
@@ -107,6 +149,24 @@ static INPUTS: &[Input] = &[
         placeholder: "VERSION",
         help: "Release of Kubernetes that manifests are deployed to",
         repeatable: false,
+    },
+    Input {
+        name: "pod-security",
+        short: None,
+        setting: Some("pod-security"),
+        kind: InputKind::Word(&LEVEL_WORDS),
+        placeholder: "LEVEL",
+        help: "Pod Security Standard that all pods must meet, as of the release that is deployed to",
+        repeatable: false,
+    },
+    Input {
+        name: "policy",
+        short: None,
+        setting: None,
+        kind: InputKind::Pair,
+        placeholder: "NAME=VALUE",
+        help: "Parameter of rules, as in `replicas=2`; lists take one value each time",
+        repeatable: true,
     },
     Input {
         name: "crd",
@@ -260,7 +320,7 @@ impl Language for Kubernetes {
         loader: &dyn Loader,
         sources: &mut Sources,
     ) -> Option<Reach> {
-        Some(super::network::reach(&options(request), loader, sources))
+        Some(super::network::reach(&options(request).0, loader, sources))
     }
 
     fn who_can(
@@ -270,12 +330,12 @@ impl Language for Kubernetes {
         sources: &mut Sources,
         question: &RightsQuestion,
     ) -> Option<RightsAnswer> {
-        let manifests = super::load(&options(request), loader, sources);
+        let manifests = super::load(&options(request).0, loader, sources);
         Some(super::rbac::answer::answer(manifests, question))
     }
 
     fn load(&self, request: &Request, loader: &dyn Loader, sources: &mut Sources) -> Loaded {
-        let mut options = options(request);
+        let (mut options, wrong) = options(request);
         let manifests = super::load(&options, loader, sources);
         let settings = request.settings.as_ref();
         let settings = settings.and_then(OwnSettings::get::<Settings>);
@@ -292,23 +352,31 @@ impl Language for Kubernetes {
             assertions: settings.map_or(&[], |settings| &settings.assertions),
             reaches: WORDS.iter().any(|word| request.mentioned.contains(*word)),
         };
-        super::build::build(manifests, &options, &asked)
+        let mut loaded = super::build::build(manifests, &options, &asked);
+        loaded.diagnostics.extend(wrong);
+        loaded
     }
 }
 
-/// What a request asks for.
-fn options(request: &Request) -> Options {
+/// What is loaded, and for which cluster; and what is wrong with the parameters of rules.
+fn options(request: &Request) -> (Options, Vec<Diagnostic>) {
     let inputs = &request.inputs;
+    let settings = request.settings.as_ref();
+    let settings = settings.and_then(OwnSettings::get::<Settings>);
+    let mut policy = settings.map_or_else(Policy::default, |settings| settings.policy.clone());
+    let wrong = policy.give(inputs.pairs("policy"));
     let release = inputs.text("kubernetes-version").and_then(release::parse);
-    Options {
+    let options = Options {
         files: request.files.clone(),
         crds: inputs.texts("crd").map(str::to_owned).collect(),
         release: release.unwrap_or(release::NEWEST),
         namespace: inputs.text("namespace").unwrap_or("default").into(),
-        pod_security: None,
+        pod_security: inputs.text("pod-security").map(str::to_owned),
+        policy,
         nodes: Vec::new(),
         survive: inputs.text("survive").map(str::to_owned),
-    }
+    };
+    (options, wrong)
 }
 
 /// Whether a text is a version of Kubernetes' interface, as in `apps/v1beta2`: other programs number theirs.

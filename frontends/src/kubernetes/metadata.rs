@@ -1,10 +1,10 @@
 //! What all objects have: names, namespaces, labels and annotations.
 
-use locus_core::Diagnostic;
+use locus_core::{Diagnostic, suggest};
 
 use super::access::Access as _;
 use super::object::{Label, Object, Scope};
-use super::text;
+use super::{release, text};
 use crate::yaml::Node;
 
 /// What the name of an object must be.
@@ -113,7 +113,39 @@ pub(crate) fn check(object: &Object, release: u8, diagnostics: &mut Vec<Diagnost
         }
     }
     labels(&object.labels, diagnostics);
+    if object.is("", "Namespace") {
+        standards(&object.labels, diagnostics);
+    }
     annotations(&object.annotations, diagnostics);
+}
+
+/// Checks the labels of a namespace that ask for Pod Security Standards; with others the server refuses it.
+fn standards(labels: &[Label], diagnostics: &mut Vec<Diagnostic>) {
+    const LEVELS: [&str; 3] = ["privileged", "baseline", "restricted"];
+    for label in labels {
+        let Some(key) = label.key.text.strip_prefix(super::build::STANDARDS) else {
+            continue;
+        };
+        let value = &*label.value.text;
+        match key {
+            "enforce" | "audit" | "warn" if !LEVELS.contains(&value) => {
+                let message = format!("`{value}` is not a Pod Security Standard");
+                let help = suggest::did_you_mean(value, LEVELS);
+                let help = help
+                    .unwrap_or_else(|| "use `privileged`, `baseline` or `restricted`".to_owned());
+                let diagnostic = Diagnostic::error("k8s-label", message).at(label.value.span);
+                diagnostics.push(diagnostic.help(help));
+            }
+            "enforce-version" | "audit-version" | "warn-version"
+                if value != "latest" && release::parse_label(value).is_none() =>
+            {
+                let message = format!("`{value}` is not the version of a Pod Security Standard");
+                let diagnostic = Diagnostic::error("k8s-label", message).at(label.value.span);
+                diagnostics.push(diagnostic.help("use `latest`, or a release as in `v1.30`"));
+            }
+            _ => {}
+        }
+    }
 }
 
 /// The longest name that an object of a kind can have beside the rule: others add to it.

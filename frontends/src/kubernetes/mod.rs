@@ -12,6 +12,7 @@
 
 pub mod access;
 mod build;
+mod cel;
 mod checks;
 mod codes;
 mod crd;
@@ -22,6 +23,7 @@ pub mod model;
 pub mod network;
 pub mod object;
 pub mod placement;
+pub mod policy;
 pub mod rbac;
 mod reader;
 pub mod release;
@@ -65,6 +67,8 @@ pub struct Options {
     pub nodes: Vec<placement::nodes::NodeShape>,
     /// What may be lost: `node` or `zone`.
     pub survive: Option<String>,
+    /// What the project asks of its objects.
+    pub policy: policy::Policy,
 }
 
 impl Default for Options {
@@ -77,6 +81,7 @@ impl Default for Options {
             pod_security: None,
             nodes: Vec::new(),
             survive: None,
+            policy: policy::Policy::default(),
         }
     }
 }
@@ -274,7 +279,7 @@ impl Checker<'_> {
         }
         for ((version, kind), (span, count)) in self.unevaluated {
             let message = format!(
-                "the rules in CEL (`x-kubernetes-validations`) of `{kind}` of `{version}` are not evaluated: {} checked against the rest of the schema",
+                "the rules in CEL (`x-kubernetes-validations`) of `{kind}` of `{version}` could not all be evaluated: {} checked against the rest",
                 objects(count)
             );
             all.push(Diagnostic::warning("kind", message).at(span));

@@ -5,7 +5,7 @@ use locus_core::suggest;
 use super::object::Scope;
 use super::schema::{Served, schema};
 
-/// The releases that are known, by the second number: 25 is 1.25.
+/// The releases of which is known what they serve, by the second number: 25 is 1.25.
 pub const RELEASES: std::ops::RangeInclusive<u8> = 25..=37;
 
 /// The newest release that is known.
@@ -255,16 +255,16 @@ pub(crate) fn scope(kind: &str) -> Scope {
 
 /// Finds a kind in a release.
 pub(crate) fn lookup(api_version: &str, kind: &str, release: u8) -> Lookup {
+    // What releases before the first that is known served, that one did too, for all that can be said.
+    let known = release.max(*RELEASES.start());
     match schema().kind(api_version, kind) {
-        Some(served) if (served.first..=served.last).contains(&release) => {
-            match served.definition {
-                Some(definition) => Lookup::Served {
-                    definition,
-                    replacement: newer(served, release),
-                },
-                None => Lookup::Unchecked,
-            }
-        }
+        Some(served) if (served.first..=served.last).contains(&known) => match served.definition {
+            Some(definition) => Lookup::Served {
+                definition,
+                replacement: newer(served, known),
+            },
+            None => Lookup::Unchecked,
+        },
         Some(served) if release < served.first => Lookup::Gone {
             message: format!(
                 "Kubernetes 1.{release} does not have `{kind}` in `{api_version}` yet"
@@ -275,7 +275,7 @@ pub(crate) fn lookup(api_version: &str, kind: &str, release: u8) -> Lookup {
             api_version,
             kind,
             served.last + 1,
-            instead(kind, api_version, release),
+            instead(kind, api_version, known),
         ),
         None => unserved(api_version, kind, release),
     }
@@ -295,8 +295,13 @@ fn unserved(api_version: &str, kind: &str, release: u8) -> Lookup {
     let dropped = DROPPED
         .iter()
         .find(|(version, kinds, ..)| *version == api_version && kinds.contains(&kind));
-    if let Some(&(_, _, since, replacement)) = dropped {
-        return gone(api_version, kind, since, replacement);
+    match dropped {
+        // What its objects were is not known.
+        Some(&(_, _, since, _)) if release < since => return Lookup::Unchecked,
+        Some(&(_, _, since, replacement)) => {
+            return gone(api_version, kind, since, replacement);
+        }
+        None => {}
     }
     let group = super::object::group(api_version);
     let known = schema()
@@ -370,11 +375,22 @@ fn stability(api_version: &str) -> (u8, (u32, u32)) {
     }
 }
 
-/// The releases as the values of an input: `1.25`.
+/// A release as the value of an input, `1.25`, up to the newest that is known.
 pub(crate) fn parse(text: &str) -> Option<u8> {
     let minor = text.strip_prefix('v').unwrap_or(text).strip_prefix("1.")?;
     let minor = minor.split('.').next()?.parse().ok()?;
-    RELEASES.contains(&minor).then_some(minor)
+    (minor <= NEWEST).then_some(minor)
+}
+
+/// A release as labels name it, `v1.25`, also one that is newer than all that are known.
+pub(crate) fn parse_label(text: &str) -> Option<u8> {
+    let minor = text.strip_prefix("v1.")?;
+    let plain = minor.bytes().all(|byte| byte.is_ascii_digit());
+    let canonical = minor == "0" || !minor.starts_with('0');
+    if !plain || !canonical || minor.is_empty() {
+        return None;
+    }
+    Some(minor.parse().unwrap_or(u8::MAX))
 }
 
 #[cfg(test)]
@@ -426,6 +442,12 @@ mod tests {
             29,
         );
         assert!(matches!(policy, Lookup::Gone { .. }), "not yet");
+        let old = lookup("policy/v1beta1", "PodDisruptionBudget", 20);
+        assert_eq!(old, Lookup::Unchecked);
+        let older = lookup("extensions/v1beta1", "Deployment", 20);
+        assert!(matches!(older, Lookup::Gone { .. }), "{older:?}");
+        let pod = lookup("v1", "Pod", 3);
+        assert!(matches!(pod, Lookup::Served { .. }), "{pod:?}");
     }
 
     #[test]
@@ -454,8 +476,14 @@ mod tests {
     fn releases_are_read_with_and_without_their_patch() {
         assert_eq!(parse("1.30"), Some(30));
         assert_eq!(parse("v1.30.4"), Some(30));
-        for text in ["1.24", "1.38", "30", "1.x", ""] {
+        assert_eq!(parse("1.0"), Some(0));
+        for text in ["1.38", "30", "1.x", ""] {
             assert_eq!(parse(text), None, "{text}");
+        }
+        assert_eq!(parse_label("v1.30"), Some(30));
+        assert_eq!(parse_label("v1.999"), Some(u8::MAX));
+        for text in ["1.30", "v1.30.1", "v1.", "v1.01", "latest"] {
+            assert_eq!(parse_label(text), None, "{text}");
         }
     }
 }

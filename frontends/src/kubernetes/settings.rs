@@ -5,6 +5,7 @@ use locus_core::value::{Field, Item, Value};
 
 use super::network::assertions::Assertion;
 use super::placement::nodes::{self, NodeShape};
+use super::policy::Policy;
 use crate::language::{OwnSettings, SettingKey};
 
 /// The keys that are read here.
@@ -19,6 +20,11 @@ pub(super) static KEYS: &[SettingKey] = &[
         help: "The nodes that pods are placed on",
         json_type: "array",
     },
+    SettingKey {
+        name: "policy",
+        help: "What rules ask of objects, see docs/kubernetes.md",
+        json_type: "object",
+    },
 ];
 
 /// What a project says about its cluster.
@@ -28,15 +34,22 @@ pub(super) struct Settings {
     pub(super) assertions: Vec<Assertion>,
     /// The nodes that pods are placed on.
     pub(super) nodes: Vec<NodeShape>,
+    /// What rules ask of objects.
+    pub(super) policy: Policy,
 }
 
 /// Reads the keys.
 pub(super) fn read(fields: &[Field], diagnostics: &mut Vec<Diagnostic>) -> OwnSettings {
     let mut settings = Settings::default();
     for field in fields {
-        match &*field.name {
-            "assert" => assertions(&field.item, &mut settings, diagnostics),
-            "nodes" => settings.nodes.extend(nodes::read(field, diagnostics)),
+        match (&*field.name, &field.item.value) {
+            ("assert", _) => assertions(&field.item, &mut settings, diagnostics),
+            ("nodes", _) => settings.nodes.extend(nodes::read(field, diagnostics)),
+            ("policy", Value::Map(policy)) => settings.policy = Policy::read(policy, diagnostics),
+            ("policy", other) => {
+                let message = format!("`policy` is a table, not {}", other.describe());
+                diagnostics.push(Diagnostic::error("settings", message).at(field.item.span));
+            }
             _ => {}
         }
     }

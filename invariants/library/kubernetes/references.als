@@ -49,7 +49,8 @@ assert BackendPortsAreThere {
  * source: kube-linter, env-value-from
  */
 assert ConfigMapsAreThere {
-  all w: Workload, r: by.w & ConfigMapUse | must_exist[r] implies some r.target
+  all w: Workload, r: by.w & ConfigMapUse |
+    (must_exist[r] and not finds[r.word, Policy.ignored_config_maps]) implies some r.target
 }
 
 /** K8S004 missing-config warning: pods use a Secret that is not there
@@ -57,11 +58,12 @@ assert ConfigMapsAreThere {
  * at: r "no such Secret"
  * help: {suggest r from Secret}
  * help: add the Secret, correct its name, or set `optional: true`
- * why: The pods do not start while the Secret is missing in their namespace. One that is created by other means is ignored with `--ignore K8S004`.
+ * why: The pods do not start while the Secret is missing in their namespace. One that is created by other means is named in `ignored-secrets` of `[kubernetes.policy]`.
  * source: kube-linter, env-value-from
  */
 assert SecretsAreThere {
-  all w: Workload, r: by.w & SecretUse | must_exist[r] implies some r.target
+  all w: Workload, r: by.w & SecretUse |
+    (must_exist[r] and not finds[r.word, Policy.ignored_secrets]) implies some r.target
 }
 
 /** K8S005 missing-key error: pods use a key that a ConfigMap or Secret does not have
@@ -190,7 +192,8 @@ assert SelectorsMatchTheirTemplates {
  */
 assert ControllersHaveTheirOwnPods {
   all w: Workload, x: w.controller_selector, v: x.selected - w |
-    some v.controller_selector implies v.identity = w.identity
+    (some v.controller_selector and not (w in v.controller_selector.selected and written_before[v, w])) implies
+      v.identity = w.identity
 }
 
 /** K8S015 unopened-target-port error: a Service names a port that no container has
@@ -262,4 +265,91 @@ assert NamedProbePortsAreListed {
  */
 assert ProbePortsAreListed {
   all c: Container, p: c.probes, t: p.probe_port & Number | t in c.ports.container_port
+}
+
+/** K8S019 peer-without-pods warning: a NetworkPolicy lets pods connect that are not there
+ * message: no pods in the namespace match a peer of NetworkPolicy `{n}`
+ * at: x "matches nothing"
+ * help: compare the labels with those of the pods that are meant; pods of another namespace need a `namespaceSelector`
+ * default: off
+ * why: Those who are meant to connect cannot.
+ * source: kube-linter, dangling-networkpolicypeer-podselector
+ */
+assert PeersSelectPods {
+  all n: NetworkPolicy, x: owner.n & PeerSelector | (complete and x.empty = False) implies some x.selected
+}
+
+/** K8S020 monitor-without-targets warning: a monitor of Prometheus selects nothing
+ * message: {m.kind} `{m}` selects nothing in its namespaces
+ * at: m.monitor_selector "matches nothing"
+ * help: compare the labels with those of the Services or pods that are meant
+ * why: Nothing is measured, and alerts stay silent.
+ * source: kube-linter, dangling-servicemonitor
+ */
+assert MonitorsSelectSomething {
+  all m: Monitor | (complete and some m.monitor_selector) implies some m.monitored
+}
+
+/** K8S021 missing-route-backend warning: a route sends requests to a Service that is not there
+ * message: {o.kind} `{o}` sends requests to Service `{r}`, which is not among the files
+ * at: r "no such Service"
+ * help: add the Service, or correct its name and namespace
+ * why: The Gateway answers such requests with an error.
+ * source: Gateway API, backendRefs
+ */
+assert RouteBackendsAreThere {
+  all o: Object, r: by.o & RouteUse | must_exist[r] implies some r.target
+}
+
+/** K8S022 missing-gateway warning: a route belongs to a Gateway that is not there
+ * message: {o.kind} `{o}` belongs to Gateway `{r}`, which is not among the files
+ * at: r "no such Gateway"
+ * help: add the Gateway, or correct its name and namespace
+ * why: The route is reached by nobody.
+ * source: Gateway API, parentRefs
+ */
+assert GatewaysAreThere {
+  all o: Object, r: by.o & GatewayUse | must_exist[r] implies some r.target
+}
+
+/** K8S023 missing-cluster-class warning: an object names a class that is not there
+ * message: {o.kind} `{o}` names the class `{r}`, which is not among the files
+ * at: r "no such class"
+ * help: add the class, or correct its name
+ * why: Nothing serves the object while its class is missing. Clusters come with classes of their own: it is only told where the files define classes of that kind.
+ * source: Kubernetes documentation, storage, ingress and gateway classes
+ */
+assert ClusterClassesAreThere {
+  all o: Object, r: by.o & (StorageClassUse + IngressClassUse + GatewayClassUse) | must_exist[r] implies some r.target
+}
+
+/** K8S024 service-selects-others warning: a Service selects pods that do not listen on its port
+ * message: Service `{s}` also selects the pods of `{w}`, which do not open port `{p.target_port}`
+ * at: p "opened by others only"
+ * also: w "selected too"
+ * help: add a label that tells the pods apart to the selector
+ * why: Some of the connections are refused.
+ * source: ours
+ */
+assert ServicesSelectPodsThatListen {
+  all s: Service, p: s.service_ports, w: owner.s.selected |
+    (some p.opened and some w.containers.ports) implies some p.opened & w.containers.ports
+}
+
+/** A Service with one address, inside the cluster. */
+pred plain_service[s: set univ] { (s & Service).type = "ClusterIP" and (s & Service).headless = False }
+
+/** K8S025 same-pods-twice info: two Services lead to the same ports of the same pods
+ * message: the Services `{x}` and `{y}` lead to the same ports of the same pods
+ * at: y "the same pods"
+ * also: x "selects them first"
+ * help: remove one of them, or correct its selector
+ * why: One of them may be a copy whose selector was not changed.
+ * source: ours
+ */
+assert ServicesHaveTheirOwnPods {
+  all w: Workload, x: selected.w & ServiceSelector, y: selected.w & ServiceSelector |
+    (x != y and written_before[x, y] and x.selected = y.selected
+      and plain_service[x.owner] and plain_service[y.owner]
+      and x.owner.service_ports.target_port = y.owner.service_ports.target_port) implies x.owner.identity = y.owner.identity
 }

@@ -194,7 +194,8 @@ fn balanced(text: &str) -> usize {
 }
 
 const KEYS: &[&str] = &[
-    "message", "at", "also", "each", "flow", "help", "fix", "why", "source", "alias", "default", "softer",
+    "message", "at", "also", "each", "flow", "help", "fix", "why", "source", "alias", "default",
+    "softer",
 ];
 
 /// The identifier, name and severity that a rule starts with, and what is wrong.

@@ -3,13 +3,16 @@
 mod escalation;
 mod network;
 mod objects;
+mod order;
 mod placement;
 mod pods;
 mod policies;
+mod policy;
 mod reachability;
 mod references;
 mod rollout;
 mod security;
+mod standards;
 mod storage;
 mod values;
 
@@ -29,6 +32,8 @@ use super::object::Object;
 use super::vocabulary::{DECLARATIONS, field, sig};
 use super::{Manifests, Options};
 use crate::language::Loaded;
+
+pub(super) use standards::STANDARDS;
 
 /// Builds the graph and the facts of a project.
 pub(super) fn build(mut manifests: Manifests, options: &Options, asked: &Asked<'_>) -> Loaded {
@@ -175,6 +180,7 @@ impl Builder<'_, '_> {
         let release = i64::from(self.options.release);
         self.number_fact(field!("Cluster", "release"), cluster, release, span);
         self.truth_fact(field!("Cluster", "complete"), cluster, self.complete, span);
+        self.policy_facts(span);
     }
 
     /// Adds all objects, before anything that relates them.
@@ -244,6 +250,7 @@ impl Builder<'_, '_> {
             ("security.openshift.io", "SecurityContextConstraints") => {
                 sig!("SecurityContextConstraints")
             }
+            ("monitoring.coreos.com", "ServiceMonitor" | "PodMonitor") => sig!("Monitor"),
             _ => sig!("OtherObject"),
         }
     }

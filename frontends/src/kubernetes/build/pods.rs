@@ -122,19 +122,63 @@ impl Builder<'_, '_> {
         let node = affinity.and_then(|affinity| affinity.some("nodeAffinity"));
         let has = node.is_some_and(|node| !node.entries().is_empty());
         self.truth_fact(field!("Workload", "node_affinity"), atom, has, workload.at);
-        let apart = self.spread_out(workload);
-        self.truth_fact(field!("Workload", "spread_out"), atom, apart, workload.at);
+        self.spread_keys(workload, atom);
+        self.tokens(workload, atom);
     }
 
-    /// Whether something keeps the pods of a workload apart: an anti-affinity or a spread that selects them.
-    fn spread_out(&self, workload: &Workload<'_>) -> bool {
+    /// The tokens of service accounts that pods are given.
+    fn tokens(&mut self, workload: &Workload<'_>, atom: AtomId) {
         let spec = workload.spec;
-        let selects = |term: &Node| {
-            let key = term
-                .str_of("topologyKey")
-                .is_some_and(|key| !key.is_empty());
+        let model = self.model;
+        let named = ["serviceAccountName", "serviceAccount"].iter();
+        let name = named
+            .filter_map(|key| spec.str_of(key))
+            .find(|name| !name.is_empty());
+        let namespace = Some(model.namespace(workload.object));
+        let account = model.find("ServiceAccount", namespace, name.unwrap_or("default"));
+        let account = account.and_then(|at| model.object(at));
+        let key = "automountServiceAccountToken";
+        let said = spec
+            .bool_of(key)
+            .or_else(|| account.and_then(|account| account.node.bool_of(key)));
+        let field = field!("Workload", "gets_token");
+        self.truth_fact(field, atom, said.unwrap_or(true), workload.at);
+        let volumes = spec.items("volumes").iter();
+        let sources = volumes.filter_map(|volume| volume.some("projected"));
+        for source in sources.flat_map(|projected| projected.items("sources")) {
+            let Some(entry) = source.some_entry("serviceAccountToken") else {
+                continue;
+            };
+            let span = entry.key.span;
+            let token = self
+                .facts
+                .atom(sig!("ProjectedToken"), "serviceAccountToken", span);
+            self.fact(field!("Workload", "tokens"), atom, token, span);
+            self.fact(field!("ProjectedToken", "token_for"), token, atom, span);
+            let value = Some(&entry.value);
+            self.key_text(
+                field!("ProjectedToken", "audience"),
+                token,
+                value,
+                "audience",
+            );
+            let written = entry.value.int_of("expirationSeconds");
+            let at = written.map_or(span, |_| entry.value.span_of("expirationSeconds"));
+            let field = field!("ProjectedToken", "lifetime");
+            self.number_fact(field, token, written.unwrap_or(3600), at);
+        }
+    }
+
+    /// What keeps the pods of a workload apart: an anti-affinity or a spread that selects them.
+    fn spread_keys(&mut self, workload: &Workload<'_>, atom: AtomId) {
+        let spec = workload.spec;
+        let namespace = self.model.namespace(workload.object);
+        let selects = |term: &&Node| {
             let selector = term.some("labelSelector").map(Selector::of);
-            key && selector.is_some_and(|selector| selector.matches(&workload.labels))
+            let namespaces = term.texts("namespaces");
+            let here =
+                namespaces.is_empty() || namespaces.iter().any(|name| *name.text == *namespace);
+            here && selector.is_some_and(|selector| selector.matches(&workload.labels))
         };
         let anti = spec.at(&["affinity", "podAntiAffinity"]);
         let hard = anti.map_or(&[][..], |anti| {
@@ -145,7 +189,10 @@ impl Builder<'_, '_> {
         });
         let soft = soft.iter().filter_map(|term| term.some("podAffinityTerm"));
         let spread = spec.items("topologySpreadConstraints").iter();
-        hard.iter().chain(soft).chain(spread).any(selects)
+        for term in hard.iter().chain(soft).chain(spread).filter(selects) {
+            let field = field!("Workload", "spread_keys");
+            self.key_text(field, atom, Some(term), "topologyKey");
+        }
     }
 
     fn volumes(&mut self, workload: &Workload<'_>, atom: AtomId) -> FxHashMap<Arc<str>, AtomId> {
@@ -178,6 +225,7 @@ impl Builder<'_, '_> {
             .map_or(&[][..], |spec| spec.items("volumeClaimTemplates"));
         for template in templates {
             let metadata = template.some("metadata");
+            self.claim_template(atom, metadata);
             if let Some(name) = metadata.and_then(|metadata| metadata.text_of("name"))
                 && !known.contains_key(&name.text)
             {
@@ -192,6 +240,19 @@ impl Builder<'_, '_> {
             }
         }
         known
+    }
+
+    fn claim_template(&mut self, atom: AtomId, metadata: Option<&Node>) {
+        let name = metadata.and_then(|metadata| metadata.text_of("name"));
+        let Some((metadata, name)) = metadata.zip(name) else {
+            return;
+        };
+        let span = name.span;
+        let template = self.facts.atom(sig!("ClaimTemplate"), name.text, span);
+        self.fact(field!("Workload", "claim_templates"), atom, template, span);
+        self.fact(field!("ClaimTemplate", "template_of"), template, atom, span);
+        let field = field!("ClaimTemplate", "template_annotations");
+        self.label_facts(field, template, &metadata.labels("annotations"));
     }
 
     fn volume(&mut self, atom: AtomId, name: &Text) -> AtomId {
@@ -232,6 +293,8 @@ impl Builder<'_, '_> {
         let role = container.role.as_str();
         self.text_fact(field!("Container", "role"), atom, role, span);
         self.key_text(field!("Container", "image"), atom, Some(node), "image");
+        let field = field!("Container", "pull_policy");
+        self.key_text(field, atom, Some(node), "imagePullPolicy");
         let ports = self.ports(node, atom);
         self.variables(node, atom);
         self.mounts(node, atom, volumes);

@@ -49,6 +49,13 @@ impl Builder<'_, '_> {
                     self.storage_class(at, object.spec());
                 }
                 ("apps", "StatefulSet") => self.stateful_references(at, object),
+                (
+                    "gateway.networking.k8s.io",
+                    "HTTPRoute" | "GRPCRoute" | "TCPRoute" | "TLSRoute" | "UDPRoute",
+                ) => self.route_references(at, object),
+                ("gateway.networking.k8s.io", "Gateway") => {
+                    self.gateway_references(at, object);
+                }
                 _ => {}
             }
             self.owners(at, object);
@@ -115,7 +122,12 @@ impl Builder<'_, '_> {
             ),
         ];
         for (kind, key, targets, namespaced) in simple {
-            let word = spec.text_of(key).filter(|word| !word.text.is_empty());
+            let written = |key: &str| spec.text_of(key).filter(|word| !word.text.is_empty());
+            let word = match key {
+                // The old name of the field counts where the new one is not written.
+                "serviceAccountName" => written(key).or_else(|| written("serviceAccount")),
+                key => written(key),
+            };
             let Some(word) = word else {
                 continue;
             };
@@ -262,8 +274,8 @@ impl Builder<'_, '_> {
                 namespace: None,
                 word: &word,
                 optional: false,
-                // Most clusters come with some.
-                given: true,
+                // Most clusters come with some; a project that defines its own is taken at its word.
+                given: !self.model.has_kind("StorageClass"),
                 label: "storageClassName",
             });
         }
@@ -305,7 +317,7 @@ impl Builder<'_, '_> {
                 namespace: None,
                 word: &word,
                 optional: false,
-                given: true,
+                given: !self.model.has_kind("IngressClass"),
                 label: "ingressClassName",
             });
         }
@@ -338,6 +350,82 @@ impl Builder<'_, '_> {
         }
     }
 
+    /// What a route of a Gateway refers to: the Gateways it belongs to, and the Services that it sends requests to.
+    fn route_references(&mut self, by: usize, object: &Object) {
+        let Some(spec) = object.spec() else {
+            return;
+        };
+        let own = self.model.namespace(by);
+        for parent in spec.items("parentRefs") {
+            let kind = parent.str_of("kind").unwrap_or("Gateway");
+            if let Some(word) = parent.text_of("name").filter(|_| kind == "Gateway") {
+                self.refer(&Use {
+                    kind: sig!("GatewayUse"),
+                    by,
+                    targets: &["Gateway"],
+                    namespace: Some(parent.str_of("namespace").unwrap_or(own)),
+                    word: &word,
+                    optional: false,
+                    given: false,
+                    label: "parentRefs",
+                });
+            }
+        }
+        let rules = spec.items("rules").iter();
+        for rule in rules {
+            let mirrors = rule.items("filters").iter();
+            let mirrors = mirrors.filter_map(|filter| filter.at(&["requestMirror", "backendRef"]));
+            for backend in rule.items("backendRefs").iter().chain(mirrors) {
+                let kind = backend.str_of("kind").unwrap_or("Service");
+                let group = backend.str_of("group").unwrap_or("");
+                let Some(word) = backend.text_of("name") else {
+                    continue;
+                };
+                if (group, kind) != ("", "Service") {
+                    continue;
+                }
+                let stated = self.refer(&Use {
+                    kind: sig!("RouteUse"),
+                    by,
+                    targets: &["Service"],
+                    namespace: Some(backend.str_of("namespace").unwrap_or(own)),
+                    word: &word,
+                    optional: false,
+                    given: false,
+                    label: "backendRefs",
+                });
+                if let Some((fact, _)) = stated {
+                    self.used_port(fact, backend.some("port"));
+                }
+            }
+        }
+    }
+
+    fn gateway_references(&mut self, by: usize, object: &Object) {
+        let spec = object.spec();
+        if let Some(word) = spec.and_then(|spec| spec.text_of("gatewayClassName")) {
+            self.refer(&Use {
+                kind: sig!("GatewayClassUse"),
+                by,
+                targets: &["GatewayClass"],
+                namespace: None,
+                word: &word,
+                optional: false,
+                // Most are brought by the controller.
+                given: !self.model.has_kind("GatewayClass"),
+                label: "gatewayClassName",
+            });
+        }
+    }
+
+    /// States the port of a Service that something uses.
+    fn used_port(&mut self, fact: AtomId, port: Option<&Node>) {
+        if let Some((node, (_, value))) = port.and_then(|node| Some((node, self.port(node)?))) {
+            let field = field!("ServiceUse", "used_port");
+            self.fact(field, fact, value, node.used_at());
+        }
+    }
+
     fn backend(&mut self, by: usize, service: &Node) {
         let Some(word) = service.text_of("name") else {
             return;
@@ -358,14 +446,7 @@ impl Builder<'_, '_> {
         };
         let port = service.some("port");
         let port = port.and_then(|port| port.some("number").or_else(|| port.some("name")));
-        if let Some((node, (_, value))) = port.and_then(|node| Some((node, self.port(node)?))) {
-            self.fact(
-                field!("ServiceUse", "used_port"),
-                fact,
-                value,
-                node.used_at(),
-            );
-        }
+        self.used_port(fact, port);
     }
 
     /// States what an autoscaler scales, and gives it.

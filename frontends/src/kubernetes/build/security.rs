@@ -6,15 +6,15 @@ use locus_core::vocabulary::FieldId;
 use super::Builder;
 use crate::kubernetes::access::Access as _;
 use crate::kubernetes::model::{Container, Workload};
-use crate::kubernetes::object::{Text, find};
-use crate::kubernetes::release;
+use crate::kubernetes::object::Text;
 use crate::kubernetes::vocabulary::field;
 use crate::yaml::Node;
 
 impl Builder<'_, '_> {
     /// States what the pods of a workload may do, and what they must meet.
     pub(super) fn pod_security(&mut self, workload: &Workload<'_>, atom: AtomId) {
-        self.level(workload, atom);
+        self.standards(workload, atom);
+        self.seccomp_annotations(workload, atom);
         let context = workload.spec.some("securityContext");
         for sysctl in context.map_or(&[][..], |context| context.items("sysctls")) {
             self.key_text(field!("Workload", "sysctls"), atom, Some(sysctl), "name");
@@ -40,37 +40,25 @@ impl Builder<'_, '_> {
         self.selinux(field!("Workload", "pod_selinux"), atom, context);
     }
 
-    /// The standard that pods must meet: the one that is asked for, or the one that their namespace enforces, whichever
-    /// is stricter.
-    fn level(&mut self, workload: &Workload<'_>, atom: AtomId) {
-        let namespace = self.model.namespace(workload.object);
-        let found = self.model.find("Namespace", None, namespace);
-        let object = found.and_then(|at| self.model.object(at));
-        let label = |key: &str| {
-            let key = format!("pod-security.kubernetes.io/{key}");
-            object.and_then(|object| find(&object.labels, &key))
-        };
-        let rank = |level: &str| match level {
-            "restricted" => 2,
-            "baseline" => 1,
-            _ => 0,
-        };
-        let asked = self.options.pod_security.as_deref().unwrap_or("");
-        let enforced = label("enforce").unwrap_or("");
-        let (level, version) = if rank(enforced) > rank(asked) {
-            (enforced, label("enforce-version"))
-        } else {
-            (asked, None)
-        };
-        if rank(level) == 0 {
-            return;
+    /// Before there was a field for it, annotations gave seccomp profiles.
+    fn seccomp_annotations(&mut self, workload: &Workload<'_>, atom: AtomId) {
+        let metadata = workload.template.some("metadata");
+        let notes = metadata.map_or_else(Vec::new, |metadata| metadata.labels("annotations"));
+        for note in notes {
+            let key = &*note.key.text;
+            let container = key.strip_prefix("container.seccomp.security.alpha.kubernetes.io/");
+            let is_one = |name: &str| {
+                let mut names = workload
+                    .containers
+                    .iter()
+                    .filter_map(|one| one.name.as_ref());
+                names.any(|known| *known.text == *name)
+            };
+            if key == "seccomp.security.alpha.kubernetes.io/pod" || container.is_some_and(is_one) {
+                let field = field!("Workload", "seccomp_annotations");
+                self.text_fact(field, atom, &note.value.text, note.value.span);
+            }
         }
-        let release = version
-            .and_then(release::parse)
-            .unwrap_or(self.options.release);
-        self.text_fact(field!("Workload", "level"), atom, level, workload.at);
-        let field = field!("Workload", "level_release");
-        self.number_fact(field, atom, i64::from(release), workload.at);
     }
 
     fn selinux(&mut self, field: FieldId<2>, atom: AtomId, context: Option<&Node>) {
@@ -143,6 +131,12 @@ impl Builder<'_, '_> {
             atom,
             of("runAsUser"),
             "runAsUser",
+        );
+        self.key_number(
+            field!("Container", "user_group"),
+            atom,
+            of("runAsGroup"),
+            "runAsGroup",
         );
         let seccomp = context.and_then(|context| context.some("seccompProfile"));
         self.key_text(field!("Container", "own_seccomp"), atom, seccomp, "type");

@@ -8,7 +8,7 @@ pub mod selector;
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::object::Object;
 
@@ -26,6 +26,7 @@ pub struct Model<'o> {
     /// Everything that has pods: bare pods, and whatever has a template of them.
     pub workloads: Vec<Workload<'o>>,
     by_name: FxHashMap<(&'o str, Option<&'o str>, &'o str), usize>,
+    kinds: FxHashSet<&'o str>,
     by_label: FxHashMap<(&'o str, &'o str, &'o str), Vec<WorkloadId>>,
     by_namespace: FxHashMap<&'o str, Vec<WorkloadId>>,
     /// The workload that an object is, by the position of the object.
@@ -50,6 +51,7 @@ impl<'o> Model<'o> {
             objects,
             workloads: Vec::new(),
             by_name,
+            kinds: objects.iter().map(|object| &*object.kind.text).collect(),
             by_label: FxHashMap::default(),
             by_namespace: FxHashMap::default(),
             of_object: FxHashMap::default(),
@@ -71,6 +73,11 @@ impl<'o> Model<'o> {
     /// The object of a kind with a name, in a namespace or in none.
     pub fn find(&self, kind: &str, namespace: Option<&str>, name: &str) -> Option<usize> {
         self.by_name.get(&(kind, namespace, name)).copied()
+    }
+
+    /// Whether objects of a kind are among the files.
+    pub fn has_kind(&self, kind: &str) -> bool {
+        self.kinds.contains(kind)
     }
 
     /// The workload that an object is.

@@ -7,8 +7,10 @@ mod identifiers;
 mod network;
 mod objects;
 mod placement;
+mod policy;
 mod references;
 mod rollout;
+mod standards;
 mod storage;
 mod workload;
 
@@ -62,6 +64,7 @@ pub const DECLARATIONS: Declarations = Declarations {
             "A whole number of any size; equal numbers are one atom.",
         ),
         CLUSTER,
+        policy::POLICY,
         objects::LABEL,
         objects::OBJECT,
         workload::WORKLOAD,
@@ -94,14 +97,18 @@ pub const DECLARATIONS: Declarations = Declarations {
         objects::kind("RuntimeClass", "A RuntimeClass."),
         objects::kind("Node", "A Node."),
         objects::CONSTRAINTS,
+        objects::MONITOR,
         objects::kind("OtherObject", "An object of any other kind."),
         workload::CONTAINER,
+        workload::CLAIM_TEMPLATE,
         workload::PORT,
         workload::VARIABLE,
         workload::PROBE,
         workload::AMOUNT,
         workload::MOUNT,
         workload::VOLUME,
+        workload::TOKEN,
+        standards::STANDARD,
         network::SERVICE_PORT,
         network::ROUTE,
         network::SELECTOR,
@@ -142,6 +149,7 @@ pub const DECLARATIONS: Declarations = Declarations {
         storage::MOUNTED,
         storage::MODE,
         storage::LEFT,
+        objects::LATE_KEY,
         references::REFERENCE,
         references::DATA_USE,
         sig(
@@ -167,6 +175,14 @@ pub const DECLARATIONS: Declarations = Declarations {
         references::use_of("IngressClassUse", "The IngressClass of an Ingress."),
         references::use_of("StorageClassUse", "The StorageClass of a claim or volume."),
         references::SERVICE_USE,
+        sig(
+            "RouteUse",
+            Some("ServiceUse"),
+            "A Service that a route of a Gateway sends requests to.",
+            &[],
+        ),
+        references::use_of("GatewayUse", "The Gateway that a route belongs to."),
+        references::use_of("GatewayClassUse", "The GatewayClass of a Gateway."),
         references::use_of("GoverningUse", "The Service of a StatefulSet."),
         references::use_of(
             "CertificateUse",

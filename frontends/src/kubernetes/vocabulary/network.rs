@@ -15,6 +15,7 @@ pub(super) const SERVICE: SigDecl = sig(
             TEXT,
             "`ClusterIP`, `NodePort`, `LoadBalancer` or `ExternalName`.",
         ),
+        one("headless", BOOL, "Whether it has no address of its own."),
         set("service_ports", &["ServicePort"], "Its ports."),
         one(
             "cut_off",

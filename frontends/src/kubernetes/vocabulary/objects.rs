@@ -35,6 +35,11 @@ pub(super) const OBJECT: SigDecl = sig(
             TEXT,
             "What tells it from all others: group, kind, namespace and name.",
         ),
+        one(
+            "full_kind",
+            TEXT,
+            "`apiVersion` and kind, as in `apps/v1/Deployment`.",
+        ),
         set("labels", &["Label"], "Its labels."),
         set("annotations", &["Label"], "Its annotations."),
     ],
@@ -49,7 +54,10 @@ pub(super) const DATA: SigDecl = sig(
     "DataObject",
     super::OBJECT,
     "A ConfigMap or Secret.",
-    &[set("keys", TEXT, "The keys of its data.")],
+    &[
+        set("keys", TEXT, "The keys of its data."),
+        lone("secret_type", TEXT, "The type of a Secret."),
+    ],
 );
 
 pub(super) const CLAIM: SigDecl = sig(
@@ -63,7 +71,14 @@ pub(super) const ROLE: SigDecl = sig(
     "Role",
     super::OBJECT,
     "A Role or ClusterRole.",
-    &[set("rules", &["PolicyRule"], "What it allows.")],
+    &[
+        set("rules", &["PolicyRule"], "What it allows."),
+        set(
+            "aggregated",
+            &["Object"],
+            "The roles that it takes its rules from.",
+        ),
+    ],
 );
 
 pub(super) const RULE: SigDecl = sig(
@@ -113,6 +128,31 @@ pub(super) const BUDGET: SigDecl = sig(
             "`minAvailable`, a number or a percentage.",
         ),
         lone("eviction_policy", TEXT, "`unhealthyPodEvictionPolicy`."),
+        set(
+            "kept_whole",
+            &["Workload"],
+            "The workloads of which `minAvailable` keeps every pod.",
+        ),
+    ],
+);
+
+pub(super) const MONITOR: SigDecl = sig(
+    "Monitor",
+    super::OBJECT,
+    "A ServiceMonitor or PodMonitor of Prometheus; it selects Services or pods by their labels.",
+    &[
+        set("monitored", &["Object"], "What it selects."),
+        lone("monitor_selector", TEXT, "Where its selector is."),
+    ],
+);
+
+pub(super) const LATE_KEY: SigDecl = sig(
+    "LateKey",
+    None,
+    "The first key of a map that stands after a greater one; its span is the key.",
+    &[
+        one("late_in", &["Object"], "The object it is in."),
+        one("late_after", TEXT, "The greater key."),
     ],
 );
 

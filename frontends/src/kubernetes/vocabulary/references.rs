@@ -45,7 +45,7 @@ pub(super) const DATA_USE: SigDecl = sig(
 pub(super) const SERVICE_USE: SigDecl = sig(
     "ServiceUse",
     super::REFERENCE,
-    "A Service that an Ingress sends requests to.",
+    "A Service that an Ingress or a route of a Gateway sends requests to.",
     &[lone(
         "used_port",
         &["Text + Number"],

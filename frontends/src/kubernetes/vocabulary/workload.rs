@@ -51,6 +51,16 @@ pub(super) const WORKLOAD: SigDecl = sig(
         ),
         lone("mounts_token", BOOL, "`automountServiceAccountToken`."),
         one(
+            "gets_token",
+            BOOL,
+            "Whether its pods are given the token of their account: unless they or the account say no.",
+        ),
+        set(
+            "tokens",
+            &["ProjectedToken"],
+            "The tokens that volumes of its pods hold.",
+        ),
+        one(
             "host_network",
             BOOL,
             "Whether pods use the network of the node.",
@@ -83,10 +93,15 @@ pub(super) const WORKLOAD: SigDecl = sig(
         ),
         set("dns_options", &["Label"], "The options of `dnsConfig`."),
         one("node_affinity", BOOL, "Whether it has any node affinity."),
-        one(
-            "spread_out",
-            BOOL,
-            "Whether it has an anti-affinity or spread that keeps its own pods apart.",
+        set(
+            "spread_keys",
+            TEXT,
+            "The topology keys over which an anti-affinity or spread keeps its own pods apart.",
+        ),
+        set(
+            "claim_templates",
+            &["ClaimTemplate"],
+            "The templates of claims of a StatefulSet.",
         ),
         one(
             "isolated",
@@ -108,12 +123,16 @@ pub(super) const WORKLOAD: SigDecl = sig(
             BOOL,
             "Whether some address of the internet can talk to its pods, also through an Ingress or route.",
         ),
-        lone(
-            "level",
-            TEXT,
-            "The Pod Security Standard that its pods must meet: `baseline` or `restricted`.",
+        set(
+            "standards",
+            &["Standard"],
+            "The Pod Security Standards that its pods must meet.",
         ),
-        lone("level_release", NUMBER, "The release of that standard."),
+        set(
+            "seccomp_annotations",
+            TEXT,
+            "The seccomp profiles that annotations of its pods give to them or to their containers.",
+        ),
         set("sysctls", TEXT, "The sysctls that are set for its pods."),
         lone(
             "pod_seccomp",
@@ -174,6 +193,16 @@ pub(super) const CONTAINER: SigDecl = sig(
             "`runAsNonRoot`, its own or that of the pod.",
         ),
         lone("user", NUMBER, "`runAsUser`, its own or that of the pod."),
+        lone(
+            "user_group",
+            NUMBER,
+            "`runAsGroup`, its own or that of the pod.",
+        ),
+        lone(
+            "pull_policy",
+            TEXT,
+            "`imagePullPolicy`, when it is written.",
+        ),
         lone("own_non_root", BOOL, "`runAsNonRoot` of its own."),
         lone("own_user", NUMBER, "`runAsUser` of its own."),
         lone("proc_mount", TEXT, "`procMount`."),
@@ -202,6 +231,27 @@ pub(super) const CONTAINER: SigDecl = sig(
             TEXT,
             "The hosts that its probes and hooks name.",
         ),
+    ],
+);
+
+pub(super) const TOKEN: SigDecl = sig(
+    "ProjectedToken",
+    None,
+    "A token of a service account that a volume holds; its span is its source.",
+    &[
+        one("token_for", &["Workload"], "The pods that are given it."),
+        lone("audience", TEXT, "Whom it is for, when that is written."),
+        one("lifetime", NUMBER, "`expirationSeconds`, or an hour."),
+    ],
+);
+
+pub(super) const CLAIM_TEMPLATE: SigDecl = sig(
+    "ClaimTemplate",
+    None,
+    "A template of claims of a StatefulSet; its span is its name.",
+    &[
+        one("template_of", &["Workload"], "Its StatefulSet."),
+        set("template_annotations", &["Label"], "Its annotations."),
     ],
 );
 
