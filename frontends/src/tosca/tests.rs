@@ -309,3 +309,18 @@ fn nothing_panics_on_any_prefix_of_a_file() {
         }
     }
 }
+
+#[test]
+fn the_conditions_of_a_type_do_not_ask_for_themselves() {
+    // Ports have a type with conditions of its own.
+    let good = simple(
+        "    web:\n      type: WebServer\n      capabilities: {data_endpoint: {properties: {port: 9100}}}\n      requirements: [host: vm]\n    vm: {type: Compute}\n",
+    );
+    assert_eq!(errors(&[("a.yaml", &good)]), Vec::<String>::new());
+    let bad = good.replace("9100", "91000");
+    let said = errors(&[("a.yaml", &bad)]);
+    assert!(
+        said.iter().any(|one| one.ends_with("tosca-constraint")),
+        "{said:?}"
+    );
+}

@@ -77,7 +77,7 @@ impl<'a> Checker<'_, 'a> {
 
     /// A constraint clause of 1.x.
     pub fn constraint(&self, value: &Val, node: &'a Node, schema: &Schema<'a>) -> Option<bool> {
-        let operand = |node: &'a Node| self.quietly().read_plain(node, schema);
+        let operand = |node: &'a Node| self.quietly().operand(node, schema);
         let Some([entry]) = node.as_mapping().map(|map| map.entries.as_slice()) else {
             // A value alone means that it is equal.
             return value.equals(&operand(node));
@@ -259,17 +259,6 @@ impl<'a> Checker<'_, 'a> {
                 .for_each(|entry| self.check_calls(&entry.value)),
             Kind::Scalar(_) => {}
         }
-    }
-}
-
-impl<'a> super::read::Quiet<'_, 'a> {
-    /// Reads an operand of a condition: a value of the type, whose own conditions do not matter.
-    fn read_plain(&self, node: &'a Node, schema: &Schema<'a>) -> Val {
-        let bare = Schema {
-            clauses: Vec::new(),
-            ..schema.clone()
-        };
-        self.read(node, &bare, "")
     }
 }
 

@@ -420,14 +420,27 @@ pub struct Quiet<'q, 'a> {
 impl<'a> Quiet<'_, 'a> {
     /// Reads a value without saying what is wrong with it.
     pub fn read(&self, node: &'a Node, schema: &Schema<'a>, what: &str) -> Val {
-        let checker = Checker {
+        self.checker().read(node, schema, what)
+    }
+
+    fn checker(&self) -> Checker<'_, 'a> {
+        Checker {
             model: self.model,
             file: self.file,
             refer: self.refer,
             value: None,
             diagnostics: &self.diagnostics,
-        };
-        checker.read(node, schema, what)
+        }
+    }
+
+    /// Reads an operand of a condition of a type as a value of the type, but does not ask for its conditions: the operand would be
+    /// read again for them.
+    pub(super) fn operand(&self, node: &'a Node, schema: &Schema<'a>) -> Val {
+        let checker = self.checker();
+        match (&node.kind, self.model.primitive(schema.ty)) {
+            (Kind::Scalar(_), Some(primitive)) => checker.primitive(node, primitive, schema, ""),
+            _ => checker.literal(node),
+        }
     }
 }
 
