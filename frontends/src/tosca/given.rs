@@ -48,7 +48,8 @@ fn typed<'a>(model: &Model<'a>, node: &Node, schema: &Schema<'a>) -> Option<Val>
         Some(Typed::Str(text)) => Val::Str(text),
         Some(Typed::Null) => Val::Null,
         None => {
-            let entry = |node: &Node| match &schema.entry {
+            let held = model.entry(schema);
+            let entry = |node: &Node| match &held {
                 Some(entry) => typed(model, node, entry),
                 None => typed(model, node, &Schema::unknown(schema.file)),
             };

@@ -324,3 +324,22 @@ fn the_conditions_of_a_type_do_not_ask_for_themselves() {
         "{said:?}"
     );
 }
+
+#[test]
+fn lists_of_their_own_type_are_read_to_their_depth() {
+    let text = |held: &str| {
+        let types = "data_types:\n  t:\n    derived_from: list\n    entry_schema: {type: t}\n    constraints: [{max_length: 2}, {equal: [[]]}]\n  u:\n    derived_from: list\n    entry_schema: {type: u, entry_schema: {type: u, constraints: [{max_length: 1}]}}\n  m:\n    derived_from: map\n    entry_schema: w\n  w:\n    derived_from: map\n    entry_schema: m\n";
+        let nodes = "node_types:\n  n:\n    derived_from: tosca.nodes.Root\n    properties:\n      p: {type: t, required: false}\n      q: {type: u, required: false}\n      r: {type: m, required: false}\n";
+        format!(
+            "tosca_definitions_version: tosca_simple_yaml_1_3\n{types}{nodes}topology_template:\n  inputs: {{i: {{type: u}}}}\n  node_templates:\n    a:\n      type: n\n      properties: {{{held}}}\n    b:\n      type: n\n      properties: {{p: {{get_input: i}}}}\n"
+        )
+    };
+    // Each list that is not `[[]]` is told by itself.
+    let said = errors(&[("a.yaml", &text("p: [[], [[]]]"))]);
+    assert_eq!(said, ["28 tosca-constraint"; 3]);
+    assert_eq!(errors(&[("a.yaml", &text("q: [[[], []]]"))]), [""; 0]);
+    let said = errors(&[("a.yaml", &text("q: [[[[], []]]]"))]);
+    assert_eq!(said, ["28 tosca-constraint"]);
+    let said = errors(&[("a.yaml", &text("r: {a: {b: {c: 1}}}"))]);
+    assert_eq!(said, ["28 tosca-value"]);
+}

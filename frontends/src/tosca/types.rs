@@ -89,25 +89,25 @@ pub(super) fn check(model: &Model<'_>) {
 
 /// Checks what a definition says of values: its conditions, its default, its fixed value.
 pub(super) fn definition<'a>(checker: &Checker<'_, 'a>, property: &Property<'a>) {
-    for clause in &property.schema.clauses {
-        if clause.file == checker.file {
-            checker.check_clause(clause, &property.schema);
-        }
-    }
-    let mut entry = property.schema.entry.as_deref();
-    while let Some(schema) = entry {
-        for clause in &schema.clauses {
-            if clause.file == checker.file {
-                checker.check_clause(clause, schema);
-            }
-        }
-        entry = schema.entry.as_deref();
-    }
+    conditions(checker, &property.schema);
     for node in [property.default, property.value].into_iter().flatten() {
         // `default: null` says that there is none.
         if !node.is_null(Yaml::Core) {
             checker.read(node, &property.schema, &property.name);
         }
+    }
+}
+
+/// Checks the conditions of a schema and of what it holds, as far as the file of the checker writes them.
+fn conditions<'a>(checker: &Checker<'_, 'a>, schema: &Schema<'a>) {
+    let mut held = Some(schema);
+    while let Some(schema) = held {
+        for clause in &schema.clauses {
+            if clause.file == checker.file {
+                checker.check_clause(clause, schema);
+            }
+        }
+        held = schema.entry.as_deref();
     }
 }
 
@@ -155,10 +155,7 @@ fn data_type<'a>(model: &Model<'a>, checker: &Checker<'_, 'a>, id: super::names:
     }
     for key in ["entry_schema", "key_schema"] {
         if let Some(node) = ty.node.get(key) {
-            let schema = model.schema(node, ty.file, None);
-            for clause in &schema.clauses {
-                checker.check_clause(clause, &schema);
-            }
+            conditions(checker, &model.schema(node, ty.file, None));
         }
     }
 }

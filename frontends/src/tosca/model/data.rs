@@ -1,5 +1,6 @@
 //! Types of data: those of TOSCA itself, those of files, and schemas made of them.
 
+use std::collections::HashSet;
 use std::rc::Rc;
 
 use locus_core::{Diagnostic, Span};
@@ -121,9 +122,10 @@ pub struct Clause<'a> {
 pub struct Schema<'a> {
     /// Their type.
     pub ty: DataType,
-    /// What the items of a list or the values of a map may be.
+    /// What the items of a list or the values of a map may be, where the schema itself says so: [`Model::entry`] knows what its type
+    /// says, which may be the type again.
     pub entry: Option<Rc<Schema<'a>>>,
-    /// What the keys of a map may be.
+    /// What the keys of a map may be, where the schema itself says so; see [`Model::key`].
     pub key: Option<Rc<Schema<'a>>>,
     /// What they must fulfil, beside what their type says.
     pub clauses: Vec<Clause<'a>>,
@@ -185,9 +187,7 @@ impl<'a> Model<'a> {
         if let Some(Typed::Str(name)) = node.typed(Yaml::Core) {
             let ty = self.data_type(file, &name);
             self.check_use(ty, node.used_at(), file);
-            let mut schema = Schema::of(ty, file);
-            self.inherit(&mut schema);
-            return schema;
+            return Schema::of(ty, file);
         }
         let Some(map) = node.as_mapping() else {
             return base();
@@ -207,13 +207,12 @@ impl<'a> Model<'a> {
             _ => base(),
         };
         schema.file = file;
-        self.inherit(&mut schema);
         if let Some(node) = map.get("entry_schema") {
-            let entry = self.schema(node, file, schema.entry.as_deref());
+            let entry = self.schema(node, file, self.entry(&schema).as_deref());
             schema.entry = Some(Rc::new(entry));
         }
         if let Some(node) = map.get("key_schema") {
-            let key = self.schema(node, file, schema.key.as_deref());
+            let key = self.schema(node, file, self.key(&schema).as_deref());
             let is_text = self
                 .primitive(key.ty)
                 .is_none_or(|p| p == Primitive::String);
@@ -255,24 +254,39 @@ impl<'a> Model<'a> {
         clauses.extend(validation.map(|node| Clause { node, file }));
     }
 
-    /// What a type of a file says of the entries of its lists or maps.
-    fn inherit(&self, schema: &mut Schema<'a>) {
-        let DataType::Type(id) = schema.ty else {
-            return;
+    /// What the items of a list or the values of a map may be, as the schema or its type says.
+    pub fn entry(&self, schema: &Schema<'a>) -> Option<Rc<Schema<'a>>> {
+        schema
+            .entry
+            .clone()
+            .or_else(|| self.held(schema.ty, "entry_schema"))
+    }
+
+    /// What the keys of a map may be, as the schema or its type says.
+    pub fn key(&self, schema: &Schema<'a>) -> Option<Rc<Schema<'a>>> {
+        schema
+            .key
+            .clone()
+            .or_else(|| self.held(schema.ty, "key_schema"))
+    }
+
+    /// What a type of a file says of the entries or the keys of its lists or maps.
+    fn held(&self, ty: DataType, key: &'static str) -> Option<Rc<Schema<'a>>> {
+        let DataType::Type(id) = ty else {
+            return None;
         };
-        for at in self.ancestors(id).collect::<Vec<_>>() {
-            let ty = self.names.get(at);
-            if schema.entry.is_none()
-                && let Some(node) = ty.node.get("entry_schema")
-            {
-                schema.entry = Some(Rc::new(self.schema(node, ty.file, None)));
-            }
-            if schema.key.is_none()
-                && let Some(node) = ty.node.get("key_schema")
-            {
-                schema.key = Some(Rc::new(self.schema(node, ty.file, None)));
-            }
+        if let Some(known) = self.held.borrow().get(&(id, key)) {
+            return known.clone();
         }
+        // A schema that refines itself finds nothing to refine.
+        self.held.borrow_mut().insert((id, key), None);
+        let found = self.ancestors(id).find_map(|at| {
+            let ty = self.names.get(at);
+            Some((ty.node.get(key)?, ty.file))
+        });
+        let schema = found.map(|(node, file)| Rc::new(self.schema(node, file, None)));
+        self.held.borrow_mut().insert((id, key), schema.clone());
+        schema
     }
 
     /// A number with a unit needs units.
@@ -287,16 +301,32 @@ impl<'a> Model<'a> {
 
     /// Whether a value of one schema is one of another, as far as types tell.
     pub fn assignable(&self, from: &Schema<'a>, to: &Schema<'a>) -> bool {
-        match (from.ty, to.ty) {
+        let (mut from, mut to) = (Rc::new(from.clone()), Rc::new(to.clone()));
+        let mut seen = HashSet::new();
+        loop {
+            if let Some(fits) = self.fits(from.ty, to.ty) {
+                return fits;
+            }
+            let (Some(a), Some(b)) = (self.entry(&from), self.entry(&to)) else {
+                return true;
+            };
+            // Lists may hold lists of their own type, which hold the same again.
+            if !seen.insert((Rc::as_ptr(&a), Rc::as_ptr(&b))) {
+                return true;
+            }
+            (from, to) = (a, b);
+        }
+    }
+
+    /// Whether a value of one type is one of another; none when that depends on what the lists or maps hold.
+    fn fits(&self, from: DataType, to: DataType) -> Option<bool> {
+        Some(match (from, to) {
             (DataType::Unknown, _) | (_, DataType::Unknown) => true,
             (DataType::Type(a), DataType::Type(b)) if self.derives(a, b) != Some(false) => true,
             (a, b) => match (self.primitive(a), self.primitive(b)) {
                 (Some(Primitive::Integer), Some(Primitive::Float)) => true,
                 (Some(Primitive::List), Some(Primitive::List))
-                | (Some(Primitive::Map), Some(Primitive::Map)) => match (&from.entry, &to.entry) {
-                    (Some(a), Some(b)) => self.assignable(a, b),
-                    _ => true,
-                },
+                | (Some(Primitive::Map), Some(Primitive::Map)) => return None,
                 (Some(a), Some(b)) => a == b,
                 (None, None) => match (a, b) {
                     // Two types with properties: one must derive from the other, either way round.
@@ -310,7 +340,7 @@ impl<'a> Model<'a> {
                 (Some(_), None) => !matches!(b, DataType::Type(id) if self.is_closed(id)),
                 (None, Some(_)) => !matches!(a, DataType::Type(id) if self.is_closed(id)),
             },
-        }
+        })
     }
 
     /// What a schema is called in messages.

@@ -11,6 +11,7 @@ mod refine;
 pub use refine::same;
 
 use std::cell::{OnceCell, RefCell};
+use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -164,6 +165,8 @@ pub struct Model<'a> {
     pub diagnostics: RefCell<Vec<Diagnostic>>,
     parents: Vec<Parent>,
     flats: Vec<OnceCell<Rc<Flat<'a>>>>,
+    /// What types of lists and maps say of their entries and keys, by the key that says it.
+    held: RefCell<HashMap<(TypeId, &'static str), Option<Rc<Schema<'a>>>>>,
 }
 
 /// What a type derives from.
@@ -187,6 +190,7 @@ impl<'a> Model<'a> {
             flats: names.types.iter().map(|_| OnceCell::new()).collect(),
             parents: Vec::new(),
             diagnostics: RefCell::default(),
+            held: RefCell::default(),
             names,
         };
         model.parents = model.names.ids().map(|id| model.find_parent(id)).collect();

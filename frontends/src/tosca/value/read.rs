@@ -1,5 +1,6 @@
 //! Reading a value by its schema; what does not fit is told.
 
+use std::rc::Rc;
 use std::sync::Arc;
 
 use locus_core::int::Int;
@@ -213,9 +214,8 @@ impl<'a> Checker<'_, 'a> {
             (Primitive::Range, None) => self.range(node).unwrap_or_else(refuse),
             (Primitive::List, None) => match node.as_sequence() {
                 Some(items) => {
-                    let unknown = Schema::unknown(self.file);
-                    let entry = schema.entry.as_deref().unwrap_or(&unknown);
-                    let read = |(at, item)| self.read(item, entry, &format!("{what}[{at}]"));
+                    let entry = self.entry(schema);
+                    let read = |(at, item)| self.read(item, &entry, &format!("{what}[{at}]"));
                     Val::List(items.iter().enumerate().map(read).collect())
                 }
                 None => refuse(),
@@ -236,6 +236,12 @@ impl<'a> Checker<'_, 'a> {
         }
     }
 
+    /// What a list or map holds.
+    fn entry(&self, schema: &Schema<'a>) -> Rc<Schema<'a>> {
+        let held = self.model.entry(schema);
+        held.unwrap_or_else(|| Rc::new(Schema::unknown(self.file)))
+    }
+
     fn range(&self, node: &'a Node) -> Option<Val> {
         let [least, most] = node.as_sequence()? else {
             return None;
@@ -251,21 +257,21 @@ impl<'a> Checker<'_, 'a> {
     }
 
     fn map(&self, map: &'a Mapping, schema: &Schema<'a>, what: &str) -> Val {
-        let unknown = Schema::unknown(self.file);
-        let entry_schema = schema.entry.as_deref().unwrap_or(&unknown);
+        let entry_schema = self.entry(schema);
+        let key_schema = self.model.key(schema);
         let mut fields = Vec::new();
         for entry in &map.entries {
             let Some(name) = entry.name() else {
                 self.wrong(what, entry.key.span, "the keys of a map are strings");
                 continue;
             };
-            if let Some(key) = &schema.key {
+            if let Some(key) = &key_schema {
                 let call = name.starts_with('$') && !name.starts_with("$$");
                 if !call {
                     self.read(&entry.key, key, &format!("a key of {what}"));
                 }
             }
-            let value = self.read(&entry.value, entry_schema, &format!("{what}.{name}"));
+            let value = self.read(&entry.value, &entry_schema, &format!("{what}.{name}"));
             fields.push((name.clone(), value));
         }
         Val::Map(fields)
@@ -275,7 +281,7 @@ impl<'a> Checker<'_, 'a> {
     pub fn structure(
         &self,
         map: &'a Mapping,
-        properties: &[std::rc::Rc<Property<'a>>],
+        properties: &[Rc<Property<'a>>],
         open: bool,
         node: &Node,
         what: &str,
