@@ -343,3 +343,16 @@ fn lists_of_their_own_type_are_read_to_their_depth() {
     let said = errors(&[("a.yaml", &text("r: {a: {b: {c: 1}}}"))]);
     assert_eq!(said, ["28 tosca-value"]);
 }
+
+#[test]
+fn a_default_that_holds_itself_is_told() {
+    let text = |first: &str, second: &str| {
+        format!(
+            "tosca_definitions_version: tosca_simple_yaml_1_3\ndata_types:\n  t:\n    properties:\n      p: {{type: t, required: false, default: {first}}}\n      q: {{type: t, required: false, default: {second}}}\nnode_types:\n  n:\n    derived_from: tosca.nodes.Root\n    properties: {{v: {{type: t}}}}\ntopology_template:\n  node_templates:\n    a: {{type: n, properties: {{v: {{}}}}}}\n"
+        )
+    };
+    let said = errors(&[("a.yaml", &text("{}", "{}"))]);
+    assert_eq!(said, ["5 tosca-value", "6 tosca-value"]);
+    let ended = "{p: null, q: null}";
+    assert_eq!(errors(&[("a.yaml", &text(ended, ended))]), [""; 0]);
+}

@@ -11,7 +11,7 @@ mod refine;
 pub use refine::same;
 
 use std::cell::{OnceCell, RefCell};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -166,7 +166,20 @@ pub struct Model<'a> {
     parents: Vec<Parent>,
     flats: Vec<OnceCell<Rc<Flat<'a>>>>,
     /// What types of lists and maps say of their entries and keys, by the key that says it.
-    held: RefCell<HashMap<(TypeId, &'static str), Option<Rc<Schema<'a>>>>>,
+    held: RefCell<Held<'a>>,
+    defaults: RefCell<Defaults>,
+}
+
+/// Schemas by the type that gives them and the key that it gives them with.
+type Held<'a> = HashMap<(TypeId, &'static str), Option<Rc<Schema<'a>>>>;
+
+/// Defaults of properties, by where they are written.
+#[derive(Default)]
+struct Defaults {
+    /// Those that are being read, each for the one before it.
+    open: Vec<*const Node>,
+    /// Those that hold themselves.
+    endless: HashSet<*const Node>,
 }
 
 /// What a type derives from.
@@ -191,6 +204,7 @@ impl<'a> Model<'a> {
             parents: Vec::new(),
             diagnostics: RefCell::default(),
             held: RefCell::default(),
+            defaults: RefCell::default(),
             names,
         };
         model.parents = model.names.ids().map(|id| model.find_parent(id)).collect();
@@ -298,6 +312,39 @@ impl<'a> Model<'a> {
         if !self.file(file).builtin {
             self.diagnostics.borrow_mut().push(diagnostic);
         }
+    }
+
+    /// Reads the default of a property; none when it holds itself, as that of a property of its own type does that is a map without the
+    /// property.
+    pub fn default<T>(
+        &self,
+        property: &Property<'a>,
+        node: &'a Node,
+        read: impl FnOnce() -> T,
+    ) -> Option<T> {
+        let key = std::ptr::from_ref(node);
+        {
+            let mut defaults = self.defaults.borrow_mut();
+            if defaults.endless.contains(&key) {
+                return None;
+            }
+            if let Some(at) = defaults.open.iter().position(|&open| open == key) {
+                let circle: Vec<_> = defaults.open.iter().skip(at).copied().collect();
+                defaults.endless.extend(circle);
+                let message = format!(
+                    "the default of `{}` holds itself without end",
+                    property.name
+                );
+                let diagnostic = Diagnostic::error("tosca-value", message)
+                    .help("give the property a value in the default, or no default");
+                self.report(property.file, diagnostic.at(node.used_at()));
+                return None;
+            }
+            defaults.open.push(key);
+        }
+        let value = read();
+        self.defaults.borrow_mut().open.pop();
+        Some(value)
     }
 
     /// Finds a type by a node that names it; what it names is told elsewhere when there is none.

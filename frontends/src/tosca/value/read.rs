@@ -316,10 +316,11 @@ impl<'a> Checker<'_, 'a> {
                         ..*self
                     };
                     // It has been checked where it is written.
-                    let value = checker
-                        .quietly()
-                        .read(node, &property.schema, &property.name);
-                    fields.push((property.name.clone(), value));
+                    let value = self.model.default(property, node, || {
+                        let quiet = checker.quietly();
+                        quiet.read(node, &property.schema, &property.name)
+                    });
+                    fields.push((property.name.clone(), value.unwrap_or(Val::Unknown)));
                 }
                 None if property.required => {
                     let message = format!("`{what}` has no `{}`", property.name);
