@@ -4,7 +4,7 @@ use locus_core::Severity;
 use serde::Serialize;
 
 use super::fingerprint;
-use super::place::{Place, path};
+use super::place::{Place, first_file, path};
 use crate::session::Batch;
 
 #[derive(Serialize)]
@@ -33,7 +33,6 @@ struct Lines {
 pub fn render(batch: &Batch) -> String {
     let findings = || batch.findings.iter().chain(&batch.unchecked);
     let fingerprints = fingerprint::all(findings(), &batch.sources);
-    let first = batch.sources.files().next();
     let issues = findings().zip(fingerprints).map(|(finding, fingerprint)| {
         let place = Place::primary(finding, &batch.sources);
         Issue {
@@ -46,10 +45,7 @@ pub fn render(batch: &Batch) -> String {
                 Severity::Info => "info",
             },
             location: Location {
-                path: match place {
-                    Some(place) => path(place.file),
-                    None => first.map_or_else(|| ".".to_owned(), |id| path(batch.sources.name(id))),
-                },
+                path: place.map_or_else(|| first_file(&batch.sources), |place| path(place.file)),
                 lines: Lines {
                     begin: place.map_or(1, |place| place.start.line),
                     end: place.map_or(1, |place| place.end.line),

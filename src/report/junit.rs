@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use locus_core::{Diagnostic, Severity};
+use rustc_hash::FxHashMap;
 
 use super::Style;
 use super::frame::Frames;
@@ -60,11 +61,12 @@ pub fn render(batch: &Batch, style: &Style) -> String {
             suite.findings.len(),
             suite.unchecked.len(),
         );
+        let mut names = FxHashMap::default();
         for finding in &suite.findings {
-            case(finding, file, "failure", &mut frames, &mut body);
+            case(finding, file, "failure", &mut names, &mut frames, &mut body);
         }
         for finding in &suite.unchecked {
-            case(finding, file, "error", &mut frames, &mut body);
+            case(finding, file, "error", &mut names, &mut frames, &mut body);
         }
         if suite.findings.is_empty() && suite.unchecked.is_empty() {
             let file = escape(file);
@@ -81,13 +83,26 @@ pub fn render(batch: &Batch, style: &Style) -> String {
     )
 }
 
-fn case(finding: &Diagnostic, file: &str, tag: &str, frames: &mut Frames<'_>, out: &mut String) {
+/// Writes a case. Its name is one that no other case of the file has: GitLab keeps one case of a name.
+fn case(
+    finding: &Diagnostic,
+    file: &str,
+    tag: &str,
+    names: &mut FxHashMap<String, usize>,
+    frames: &mut Frames<'_>,
+    out: &mut String,
+) {
     let place = Place::primary(finding, frames.sources());
     let line = place.map(|place| place.start.line);
-    let name = match line {
+    let mut name = match line {
         Some(line) => format!("{} at line {line}", finding.code),
         None => finding.code.clone(),
     };
+    let same = names.entry(name.clone()).or_default();
+    *same += 1;
+    if *same > 1 {
+        let _ = write!(name, " ({same})");
+    }
     let kind = match finding.severity {
         Severity::Error => "error",
         Severity::Warning => "warning",

@@ -25,6 +25,12 @@ impl<'a> Place<'a> {
     }
 }
 
+/// The file that a finding without a place is shown in, where a format has no findings without one: the first that was read.
+pub(super) fn first_file(sources: &Sources) -> String {
+    let first = sources.files().next();
+    first.map_or_else(|| ".".to_owned(), |id| path(sources.name(id)))
+}
+
 /// A path with forward slashes and without a leading `./`, as formats for repositories want it.
 pub(super) fn path(name: &str) -> String {
     let name = name.replace('\\', "/");
