@@ -7,6 +7,9 @@
     reason = "a test fails by panicking"
 )]
 
+#[path = "living/around.rs"]
+mod around;
+
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
