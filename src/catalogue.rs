@@ -1,6 +1,7 @@
 //! Every code that a finding can have: rules, and what the program reports itself.
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 use locus_core::catalogue::Code;
 use locus_core::{Severity, suggest};
@@ -120,6 +121,13 @@ static MODELS: &[Code] = &[
         "a temporal operator is used where it cannot be",
         "The command was not answered.",
     ),
+    Code::error(
+        "theme",
+        "a theme says what drawings do not have",
+        "A line `theme: WORDS` in the doc comment of a signature says how its atoms are drawn on the page of `locus run --html`, \
+         `theme FIELD: WORDS` how a field is. The word was passed over.",
+    )
+    .as_warning(),
     Code::error(
         "type",
         "an expression has the wrong type",
@@ -250,26 +258,35 @@ pub fn find<'a>(word: &str, own: impl Iterator<Item = &'a str> + Clone) -> Resul
     }
 }
 
-/// Where a code is documented: a page of the book, or else what `locus explain` says.
+/// Where a code is documented: its page on the site, if there is one, or what `locus explain` says.
 pub fn documentation(id: &str) -> Option<String> {
     let mut rules = locus_invariants::rules().iter();
-    let rule = rules.find(|rule| rule.id == id);
-    if rule.is_some_and(library::is_ours) {
-        return Some(format!("docs/rules/{id}.md"));
-    }
-    let is_known = rule.is_some() || codes().any(|code| code.id == id);
-    is_known.then(|| format!("locus explain {id}"))
+    let known = rules.any(|rule| rule.id == id) || codes().any(|code| code.id == id);
+    known.then(|| page(id).unwrap_or_else(|| format!("locus explain {id}")))
 }
 
-/// The address of a rule's page on the site; the variable `LOCUS_SITE`, set when Locus is built, names another site.
+/// The address of a rule's page on the site, which `cargo xtask docs` makes. The variable `LOCUS_SITE` says where it is served,
+/// when Locus is built or when it runs; without it there is none.
 pub fn page(id: &str) -> Option<String> {
-    const SITE: &str = match option_env!("LOCUS_SITE") {
-        Some(site) => site,
-        None => "",
-    };
+    static SITE: LazyLock<Option<String>> = LazyLock::new(|| {
+        let given = std::env::var("LOCUS_SITE").ok();
+        let site = given.or_else(|| option_env!("LOCUS_SITE").map(str::to_owned))?;
+        let site = site.trim_end_matches('/');
+        // It becomes a link: nothing but an address is taken.
+        let address = site.starts_with("https://") || site.starts_with("http://");
+        (address && !site.contains(char::is_whitespace)).then(|| site.to_owned())
+    });
+    let site = SITE.as_ref()?;
     let mut rules = locus_invariants::rules().iter();
-    let is_rule = rules.any(|rule| rule.id == id && library::is_ours(rule));
-    (is_rule && !SITE.is_empty()).then(|| format!("{SITE}/rules/{id}.html"))
+    let has_page = rules.any(|rule| rule.id == id && library::is_ours(rule));
+    has_page.then(|| format!("{site}/rules/{id}.html"))
+}
+
+/// Why a rule matters, in a paragraph.
+pub fn why(id: &str) -> Option<&'static str> {
+    let mut rules = locus_invariants::rules().iter();
+    let rule = rules.find(|rule| rule.id == id)?;
+    Some(rule.why.as_str()).filter(|why| !why.is_empty())
 }
 
 /// What is to say about a code, in Markdown.

@@ -48,7 +48,7 @@ fn findings_have_their_place_in_json() {
     assert!(findings.iter().all(|finding| finding["rule"] == "HOT221"));
     assert_eq!(findings[0]["labels"][1]["line"], 19);
     assert_eq!(findings[0]["verdict"], "violated");
-    assert_eq!(findings[0]["documentation"], "docs/rules/HOT221.md");
+    assert_eq!(findings[0]["documentation"], "locus explain HOT221");
     assert_eq!(findings[0]["members"].as_array().unwrap().len(), 2);
     assert_eq!(report["unchecked"].as_array().unwrap().len(), 0);
 }

@@ -100,7 +100,25 @@ fn findings_are_listed_and_a_link_selects_one() {
     assert!(fs::metadata(&shot).expect("a screenshot").len() > 10_000);
 }
 
-/// Clicks and types in a copy of the page that lets the test's own script in.
+/// What a script says in a copy of the page that lets it in: the words that it puts into `said`.
+fn said_by(folder: &Path, page: &str, script: &str) -> String {
+    let start = page.find("<meta http-equiv").unwrap();
+    let end = start + page[start..].find('>').unwrap() + 1;
+    let script = format!(
+        "<script>{{ const said = []; const all = (selector) => Array.from(document.querySelectorAll(selector));
+        {script}
+        document.body.setAttribute('data-said', said.join(' ')); }}</script></body>"
+    );
+    let open = format!("{}{}", &page[..start], &page[end..]).replace("</body>", &script);
+    fs::write(folder.join("open.html"), open).unwrap();
+    let dom = dom(folder, &address(folder, "open.html"));
+    let said = dom
+        .split("data-said=\"")
+        .nth(1)
+        .and_then(|rest| rest.split('"').next());
+    said.unwrap_or_else(|| panic!("{dom}")).to_owned()
+}
+
 #[test]
 fn clicks_select_and_search_filters() {
     let folder = TempDir::new().unwrap();
@@ -112,11 +130,7 @@ fn clicks_select_and_search_filters() {
             "invariants/library/hot/examples/HOT221.breaks.yaml",
         ],
     );
-    let start = page.find("<meta http-equiv").unwrap();
-    let end = start + page[start..].find('>').unwrap() + 1;
-    let script = "<script>
-        const said = [];
-        const all = (selector) => Array.from(document.querySelectorAll(selector));
+    let script = "
         const finding = all('.finding').at(-1);
         finding.querySelector('button').click();
         said.push(finding.classList.contains('selected'), all('.finding.selected').length, all('.hit').length > 0);
@@ -133,16 +147,8 @@ fn clicks_select_and_search_filters() {
         picture.dispatchEvent(new KeyboardEvent('keydown', { key: '+' }));
         said.push(before !== picture.querySelector('svg').getAttribute('viewBox'));
         said.push(all('button, input, select, [tabindex]').every((one) => one.textContent || one.labels?.length || one.getAttribute('aria-label')));
-        document.body.setAttribute('data-said', said.join(' '));
-        </script></body>";
-    let open = format!("{}{}", &page[..start], &page[end..]).replace("</body>", script);
-    fs::write(folder.path().join("open.html"), open).unwrap();
-    let dom = dom(folder.path(), &address(folder.path(), "open.html"));
-    let said = dom
-        .split("data-said=\"")
-        .nth(1)
-        .and_then(|rest| rest.split('"').next());
-    let said = said.unwrap_or_else(|| panic!("{dom}"));
+        ";
+    let said = said_by(folder.path(), &page, script);
     assert!(
         said.starts_with("true 1 true true 0 true ") && said.ends_with(" true true"),
         "{said}"
@@ -165,4 +171,167 @@ fn markup_in_a_template_is_text() {
     assert!(!page.contains("<img"));
     let dom = dom(folder.path(), &address(folder.path(), "report.html"));
     assert!(dom.contains("<title>Locus report</title>") && !dom.contains("<img"));
+}
+
+/// Two services in two namespaces, a cycle, and what leads to it.
+#[test]
+fn ways_are_highlighted_reasons_are_given_and_namespaces_filter() {
+    let folder = TempDir::new().unwrap();
+    let page = report(
+        folder.path(),
+        &["invariants/library/compose/examples/COMPOSE020.breaks.yaml"],
+    );
+    assert!(
+        page.contains("Without any one of these lines, that is not found"),
+        "a reviewer sees the explanation without asking for it"
+    );
+    let said = said_by(
+        folder.path(),
+        &page,
+        "
+        const finding = all('.finding')[0];
+        finding.querySelector('button').click();
+        said.push(all('.line.way').length, all('.hit').length, all('.broken .badge').length > 0);
+        said.push(all('.hit')[0].dataset.group !== undefined, document.getElementById('space') !== null);
+        const before = all('.finding.selected')[0].id;
+        all('.broken')[0].dispatchEvent(new MouseEvent('click', { bubbles: true }));
+        said.push(all('.finding.selected').length === 1);
+        said.push(new Set(all('marker').map((one) => one.id)).size === all('marker').length);
+        ",
+    );
+    assert_eq!(said, "3 3 true true true true true");
+}
+
+#[test]
+fn a_printed_page_shows_every_detail() {
+    let folder = TempDir::new().unwrap();
+    report(
+        folder.path(),
+        &[
+            "examples/heat/servers-share-port.yaml",
+            "invariants/library/hot/examples/HOT002.breaks.yaml",
+        ],
+    );
+    let pdf = folder.path().join("page.pdf");
+    let flag = format!("--print-to-pdf={}", pdf.display());
+    let _ = browse(
+        folder.path(),
+        &address(folder.path(), "report.html"),
+        &[&flag],
+    );
+    assert!(fs::metadata(&pdf).expect("it is printed").len() > 20_000);
+}
+
+const MODEL: &str = "
+/** A moment.
+ * theme: project
+ */
+sig Time {}
+
+/** theme: colour=sky shape=ellipse label=machine
+ * theme runs: colour=vermilion
+ * theme owner: attribute
+ */
+sig Server {
+  runs: Job -> Time,
+  owner: one User,
+}
+sig Job {}
+sig User {}
+sig Busy in Server {}
+
+run show { some runs some Busy #Time = 2 #Server = 2 } for 3 expect 1
+check free { no runs } for 2 expect 1
+run never { some Server no User } for 2 expect 0
+";
+
+/// Runs a model and gives the page.
+fn run_page(folder: &Path, model: &str) -> String {
+    fs::write(folder.join("model.als"), model).unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_locus"))
+        .args(["run", "--html", "run.html", "model.als"])
+        .current_dir(folder)
+        .output()
+        .expect("the binary starts");
+    assert_eq!(
+        output.status.code(),
+        Some(0),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    fs::read_to_string(folder.join("run.html")).unwrap()
+}
+
+#[test]
+fn instances_are_drawn_projected_and_walked_through() {
+    let folder = TempDir::new().unwrap();
+    let page = run_page(folder.path(), MODEL);
+    let elsewhere = page.replace("http://www.w3.org/2000/svg", "");
+    assert!(!elsewhere.contains("http://") && !elsewhere.contains("https://"));
+    let dom = dom(folder.path(), &address(folder.path(), "run.html"));
+    assert!(
+        dom.contains("instance 1 of 10"),
+        "more instances are there: {dom}"
+    );
+    let said = said_by(
+        folder.path(),
+        &page,
+        "
+        const boxes = () => all('.picture [data-item]');
+        const named = (name) => boxes().filter((one) => one.dataset.name.startsWith(name)).length;
+        // The model asks for the projection: no moment is drawn, and each has its picture.
+        const time = all('[data-project]').find((one) => one.dataset.project === 'Time');
+        said.push(time.checked, named('Time'), named('Server'), all('ellipse').length);
+        said.push(all('.picture text').some((one) => one.textContent.startsWith('machine')));
+        said.push(all('.picture text').some((one) => one.textContent.startsWith('owner: User')));
+        said.push(all('.picture text').some((one) => one.textContent === 'Busy'));
+        const atom = all('#projections select')[0];
+        const lines = () => all('.picture .line.vermilion').length;
+        let seen = 0;
+        Array.from(atom.options).forEach((option) => { atom.value = option.value; atom.dispatchEvent(new Event('change')); seen += lines(); });
+        const rows = all('#tables > :not([hidden]) table').find((one) => one.caption.textContent === 'Server.runs').rows.length;
+        said.push(atom.options.length, seen === rows);
+        time.click();
+        said.push(named('Time'), lines() === rows);
+        const tables = () => all('#tables > :not([hidden])').map((one) => one.dataset.instance).join();
+        const first = [tables(), all('#tables > :not([hidden])')[0].textContent];
+        document.getElementById('next').click();
+        said.push(first[0], tables(), first[1] !== all('#tables > :not([hidden])')[0].textContent);
+        document.dispatchEvent(new KeyboardEvent('keydown', { key: 'p', bubbles: true }));
+        said.push(tables());
+        const chooser = document.getElementById('command');
+        chooser.value = '2'; chooser.dispatchEvent(new Event('change'));
+        said.push(boxes().length, document.getElementById('verdict').textContent.replaceAll(' ', '-'));
+        said.push(all('button, input, select, [tabindex]').every((one) => one.textContent || one.labels?.length || one.getAttribute('aria-label')));
+        ",
+    );
+    assert_eq!(
+        said,
+        "true 0 2 2 true true true 2 true 2 true 0 1 true 0 0 no-instance,-as-expected true"
+    );
+}
+
+#[test]
+fn markup_in_a_model_is_text() {
+    let folder = TempDir::new().unwrap();
+    // A name in a model cannot have markup, the name of a file can.
+    let evil = "a<img src=x onerror=alert(1)>'&.als";
+    fs::write(
+        folder.path().join(evil),
+        "sig A { f: set A }\nrun { some f } for 2\n",
+    )
+    .unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_locus"))
+        .args(["run", "--html", "-", evil])
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    let page = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        page.starts_with("<!DOCTYPE html>") && !page.contains("<img"),
+        "{page}"
+    );
+    fs::write(folder.path().join("run.html"), &page).unwrap();
+    let dom = dom(folder.path(), &address(folder.path(), "run.html"));
+    assert!(!dom.contains("<img") && dom.contains("&lt;img"), "{dom}");
 }

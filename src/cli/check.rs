@@ -1,11 +1,12 @@
 //! `locus check`: configurations against the rules of their language.
 
 use std::path::Path;
-use std::time::Instant;
+use std::sync::mpsc::RecvTimeoutError;
+use std::time::{Duration, Instant};
 
 use crate::catalogue;
-use crate::report::Style;
 use crate::report::baseline::Baseline;
+use crate::report::{Format, Style};
 use crate::session::{Batch, Cancel, Given, Project, Session, Snapshot, why};
 use locus_core::Severity;
 use locus_core::diagnostic::Verdict;
@@ -14,6 +15,9 @@ use super::flags::{CheckArgs, FailOn};
 use super::outputs::Output;
 use super::progress::Progress;
 use super::{Exit, certificate, diff, fix, inputs, outputs, watch};
+
+/// How long reasons are looked for that nobody asked for.
+const UNASKED: Duration = Duration::from_secs(3);
 
 /// Checks all files, once or whenever one of them changes.
 pub(crate) fn check(args: &CheckArgs) -> Exit {
@@ -55,6 +59,8 @@ fn once(args: &CheckArgs, session: &Session, outputs: &[Output]) -> Result<(Batc
     let work = Cancel::default();
     if args.explain {
         let _ = snapshot.explain_all(&mut batch, &asked.given, &work);
+    } else if outputs.iter().any(|output| output.format == Format::Html) {
+        explain_for_a_while(&snapshot, &mut batch, &asked.given);
     }
     if args.suggest {
         let _ = snapshot.suggest_all(&mut batch, &asked.given, false, &work);
@@ -109,6 +115,22 @@ fn once(args: &CheckArgs, session: &Session, outputs: &[Output]) -> Result<(Batc
     }
     let exit = exit(&batch, args.fail_on);
     Ok((batch, exit))
+}
+
+/// Adds to findings why they are made, until it takes too long: a reviewer wants to see it, and did not ask to wait for it.
+fn explain_for_a_while(snapshot: &Snapshot, batch: &mut Batch, given: &Given) {
+    let work = Cancel::default();
+    let (end, ended) = std::sync::mpsc::channel::<()>();
+    std::thread::scope(|scope| {
+        let work = &work;
+        scope.spawn(move || {
+            if ended.recv_timeout(UNASKED) == Err(RecvTimeoutError::Timeout) {
+                work.cancel();
+            }
+        });
+        let _ = snapshot.explain_all(batch, given, work);
+        drop(end);
+    });
 }
 
 /// Writes a file for each finding that depends on inputs.

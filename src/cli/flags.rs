@@ -464,6 +464,10 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(crate) instances: bool,
 
+    /// Write instances and counterexamples to a page to look at; `-` is standard output
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+
     /// Find up to N more instances
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) next: usize,

@@ -8,6 +8,7 @@ pub mod frame;
 pub mod github;
 pub mod gitlab;
 pub mod html;
+pub mod instance;
 pub mod json;
 pub mod jsonl;
 pub mod junit;

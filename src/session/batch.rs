@@ -249,14 +249,22 @@ impl Snapshot {
             told.move_to(&checked.files);
             Ok((plain, told))
         });
+        let mut called_off = Ok(());
         for one in explained {
-            let (plain, told) = one?;
+            // What was explained before it was called off stays.
+            let (plain, told) = match one {
+                Ok(both) => both,
+                Err(cancelled) => {
+                    called_off = Err(cancelled);
+                    continue;
+                }
+            };
             let mut findings = batch.findings.iter_mut();
             if let Some(finding) = findings.find(|finding| **finding == plain) {
                 *finding = told;
             }
         }
-        Ok(())
+        called_off
     }
 
     /// Looks for edits that mend the projects of a batch.

@@ -4,13 +4,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use crate::report::instance::View;
 use locus_core::Diagnostic;
 use locus_grammar::model::Command;
 use locus_solver::alloy::{self, Translation};
 use locus_solver::limits::{Limits, Reason};
 use locus_solver::search::{Error, Options, Outcome, Overflow, Search, SolverKind};
 
-use super::instance::View;
 use super::{Interrupt, ModelFile};
 use crate::cli::Exit;
 use crate::cli::flags::{self, RunArgs};
@@ -20,6 +20,18 @@ const FIRST_ATTEMPT: Duration = Duration::from_secs(60);
 
 /// How long the reason why there is no instance is looked for when nobody asked for it.
 const UNASKED_CORE: Duration = Duration::from_secs(10);
+
+/// How many more instances a page gets when nobody asked for a number, and how long they are looked for.
+const UNASKED: usize = 9;
+const UNASKED_INSTANCES: Duration = Duration::from_secs(5);
+
+/// How many instances are wanted beyond the first.
+fn more(args: &RunArgs) -> usize {
+    match args.next {
+        0 if args.html.is_some() => UNASKED,
+        next => next,
+    }
+}
 
 /// A command to answer.
 #[derive(Clone, Copy)]
@@ -143,7 +155,7 @@ fn options(args: &RunArgs, start: Instant, interrupt: &Interrupt) -> Options {
             flags::Solver::Relay => SolverKind::Relay,
         },
         symmetry: args.symmetry,
-        every_relation: args.next > 0,
+        every_relation: more(args) > 0,
         skolem_depth: args.skolem_depth,
         overflow: match args.overflow {
             flags::Overflow::Forbid => Overflow::Forbid,
@@ -187,7 +199,7 @@ impl Answering<'_, '_> {
     /// faster, and so Alloy does it; where it is not, breaking symmetry helps after all. Who asks
     /// for several instances wants them to differ.
     fn attempts(&mut self, options: Options) {
-        let expects_instance = self.answer.expect == Some(1) && self.args.next == 0;
+        let expects_instance = self.answer.expect == Some(1) && more(self.args) == 0;
         if expects_instance && options.symmetry > 0 {
             let mut first = options.clone();
             first.symmetry = 0;
@@ -273,7 +285,8 @@ impl Answering<'_, '_> {
 
     fn show(&mut self, instance: &locus_solver::search::Instance) {
         // A view is worth its time only when somebody looks at it.
-        if self.args.format == flags::Format::Text || self.args.instances {
+        let shown = self.args.format == flags::Format::Text || self.args.instances;
+        if shown || self.args.html.is_some() {
             match View::new(&self.question.file.model, self.translation, instance) {
                 Ok(view) => self.answer.instances.push(view),
                 Err(error) => {
@@ -287,7 +300,12 @@ impl Answering<'_, '_> {
     }
 
     fn more(&mut self, search: &mut Search<'_>) {
-        for _ in 0..self.args.next {
+        let asked = self.args.next > 0;
+        let start = Instant::now();
+        for _ in 0..more(self.args) {
+            if !asked && start.elapsed() > UNASKED_INSTANCES {
+                return;
+            }
             match search.next() {
                 Ok(Outcome::Sat(instance)) => self.show(&instance),
                 Ok(Outcome::Unsat) => {

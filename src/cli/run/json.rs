@@ -1,9 +1,9 @@
 //! An answer as one line of JSON.
 
+use crate::report::instance::View;
 use serde::Serialize;
 
 use super::answer::{Answer, Question};
-use super::instance::View;
 
 #[derive(Serialize)]
 struct Line<'a> {

@@ -1,13 +1,12 @@
 //! `locus run`: answers the commands of models.
 
 mod answer;
-mod instance;
 mod json;
 mod progress;
 mod select;
 mod text;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -22,8 +21,9 @@ use crate::cli::flags::{Format, RunArgs};
 use crate::cli::loader::{self, FileSystem};
 use crate::cli::run::answer::{Answer, Question};
 use crate::cli::{Exit, interrupt, print};
-use crate::report::frame;
+use crate::report::html::run::Shown;
 use crate::report::printable::printable;
+use crate::report::{frame, html};
 
 /// A model that was read, with the sources its spans point into.
 struct ModelFile {
@@ -144,7 +144,7 @@ fn read_text(name: String, text: &str, loader: &dyn Loader) -> Option<ModelFile>
 /// Answers all questions, several at once, and prints the answers in the order of the questions.
 fn answer_all(args: &RunArgs, questions: &[Question]) -> Exit {
     let interrupted = interrupt::flag();
-    let printer = Mutex::new(Printer::new(args.format));
+    let printer = Mutex::new(Printer::new(args));
     let progress = progress::Progress::start(questions.len());
     let work = || {
         questions
@@ -166,13 +166,42 @@ fn answer_all(args: &RunArgs, questions: &[Question]) -> Exit {
         Err(_) => work(),
     }
     progress.end();
-    let printer = printer.into_inner().unwrap_or_else(PoisonError::into_inner);
-    printer.end()
+    let mut printer = printer.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let pages = std::mem::take(&mut printer.pages);
+    let exit = printer.end();
+    match &args.html {
+        Some(path) => exit.max(write_page(path, pages)),
+        None => exit,
+    }
+}
+
+/// Writes the page of all commands; `-` is standard output.
+fn write_page(path: &Path, pages: BTreeMap<usize, Shown>) -> Exit {
+    let pages: Vec<Shown> = pages.into_values().collect();
+    let text = html::run::render(&pages);
+    if path == Path::new("-") {
+        print(&text);
+        return Exit::Clean;
+    }
+    match std::fs::write(path, text) {
+        Ok(()) => Exit::Clean,
+        Err(error) => {
+            let (path, why) = (path.display(), crate::session::why(&error));
+            eprintln!("error: cannot write `{path}`: {why}");
+            Exit::Unanswered
+        }
+    }
 }
 
 /// Prints answers in order, as soon as all before them are there.
 struct Printer {
     format: Format,
+    /// Whether a page is written, and whether it is all that goes to standard output.
+    html: bool,
+    quiet: bool,
+    pages: BTreeMap<usize, Shown>,
+    /// The files whose themes were looked at.
+    themed: BTreeSet<String>,
     next: usize,
     waiting: BTreeMap<usize, String>,
     summary: text::Summary,
@@ -180,9 +209,13 @@ struct Printer {
 }
 
 impl Printer {
-    fn new(format: Format) -> Self {
+    fn new(args: &RunArgs) -> Self {
         Printer {
-            format,
+            format: args.format,
+            html: args.html.is_some(),
+            quiet: args.html.as_deref() == Some(Path::new("-")),
+            pages: BTreeMap::new(),
+            themed: BTreeSet::new(),
             next: 0,
             waiting: BTreeMap::new(),
             summary: text::Summary::default(),
@@ -202,15 +235,38 @@ impl Printer {
                 frame::print(diagnostic, &question.file.sources);
             }
         }
+        if self.html {
+            let page = self.page(&answer, question);
+            self.pages.insert(order, page);
+        }
         self.waiting.insert(order, text);
         while let Some(text) = self.waiting.remove(&self.next) {
-            print(&text);
+            if !self.quiet {
+                print(&text);
+            }
             self.next += 1;
         }
     }
 
+    /// What the page shows of a command. What is wrong with the themes of a model is told once.
+    fn page(&mut self, answer: &Answer, question: &Question) -> Shown {
+        let kind = if answer.is_check { "check" } else { "run" };
+        let file = question.file;
+        let line = file.sources.start(question.command.span).line;
+        let title = format!("{kind} {} ({}:{line})", question.command.label, file.name);
+        let (mut shown, wrong) = Shown::new(title, text::verdict(answer), &file.model);
+        shown.instances.clone_from(&answer.instances);
+        shown.exhausted = answer.exhausted;
+        if self.themed.insert(file.name.clone()) {
+            for diagnostic in &wrong {
+                frame::print(diagnostic, &file.sources);
+            }
+        }
+        shown
+    }
+
     fn end(self) -> Exit {
-        if self.format == Format::Text {
+        if self.format == Format::Text && !self.quiet {
             print(&self.summary.text());
         }
         self.exit

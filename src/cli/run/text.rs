@@ -10,10 +10,8 @@ use crate::report::printable::printable;
 
 const INDENT: &str = "    ";
 
-pub(super) fn render(answer: &Answer, question: &Question) -> String {
-    let colour = report::stdout_has_colour();
-    let mut out = String::new();
-    let kind = if answer.is_check { "check" } else { "run" };
+/// What came of a command, in words.
+pub(super) fn verdict(answer: &Answer) -> String {
     let found = match (answer.verdict, answer.is_check) {
         (Verdict::Sat, true) => "counterexample found",
         (Verdict::Sat, false) => "instance found",
@@ -27,6 +25,14 @@ pub(super) fn render(answer: &Answer, question: &Question) -> String {
         Some(true) => ", as expected",
         None => "",
     };
+    format!("{found}{expected}")
+}
+
+pub(super) fn render(answer: &Answer, question: &Question) -> String {
+    let colour = report::stdout_has_colour();
+    let mut out = String::new();
+    let kind = if answer.is_check { "check" } else { "run" };
+    let verdict = verdict(answer);
     let mark = match answer.exit() {
         Exit::Clean => paint("ok", "32", colour),
         Exit::Findings => paint("FAIL", "31;1", colour),
@@ -36,7 +42,7 @@ pub(super) fn render(answer: &Answer, question: &Question) -> String {
     let at = question.file.sources.start(span);
     let _ = write!(
         out,
-        "{mark} {}:{} {kind} {}: {found}{expected}",
+        "{mark} {}:{} {kind} {}: {verdict}",
         printable(&question.file.name),
         at.line,
         question.command.label

@@ -2,8 +2,9 @@
 
 use std::fmt::Write;
 
-use locus_core::diagnostic::{Fix, Verdict};
+use locus_core::diagnostic::{Fix, Member, Verdict};
 use locus_core::{Diagnostic, FileId, Span};
+use rustc_hash::FxHashMap;
 
 use super::Drawn;
 use crate::catalogue;
@@ -14,50 +15,59 @@ use crate::session::Batch;
 /// Places that are shown with their source.
 const FRAMES: usize = 6;
 
+/// Where a finding is in the pictures.
+pub(super) struct InGraph {
+    pub(super) graph: usize,
+    /// The items that it is about.
+    pub(super) items: Vec<usize>,
+    /// The items that each of its cycles and paths leads through.
+    ways: Vec<Vec<usize>>,
+}
+
 /// The graph that a finding is in, and the items that it is about.
 pub(super) fn place(
     finding: &Diagnostic,
     batch: &Batch,
     drawn: &[Drawn<'_>],
-) -> Option<(usize, Vec<usize>)> {
-    let labels = finding
-        .labels
-        .iter()
-        .chain(&finding.related)
-        .map(|label| label.span);
-    let steps = || {
-        finding
-            .flows
-            .iter()
-            .flat_map(|flow| &flow.steps)
-            .chain(&finding.members)
-    };
-    let spans: Vec<Span> = labels
-        .chain(steps().filter_map(|member| member.span))
-        .collect();
+    graph_of: &FxHashMap<&str, usize>,
+) -> Option<InGraph> {
     let file = batch.sources.name(finding.primary()?.file);
-    let index = drawn.iter().position(|one| {
-        one.report
-            .sources
-            .files()
-            .any(|id| one.report.sources.name(id) == file)
-    })?;
-    let one = drawn.get(index)?;
-    let at = spans
-        .iter()
-        .filter_map(|span| one.at(batch.sources.name(span.file), span.start));
-    let named = steps().filter_map(|member| one.by_name.get(member.name.as_str()).copied());
-    let mut items: Vec<usize> = at.chain(named).collect();
+    let graph = *graph_of.get(file)?;
+    let one = drawn.get(graph)?;
+    let at = |span: Span| one.at(batch.sources.name(span.file), span.start);
+    // A step that has a name of its own is meant, wherever it is written.
+    let step = |member: &Member| {
+        let named = one.by_name.get(member.name.as_str()).copied();
+        named.or_else(|| member.span.and_then(at))
+    };
+    let labels = finding.labels.iter().chain(&finding.related);
+    let mut items: Vec<usize> = labels
+        .filter_map(|label| at(label.span))
+        .chain(finding.members.iter().filter_map(step))
+        .collect();
+    let mut ways = Vec::new();
+    for flow in &finding.flows {
+        let way: Vec<usize> = flow.steps.iter().filter_map(step).collect();
+        items.extend(&way);
+        if way.len() > 1 {
+            ways.push(way);
+        }
+    }
     items.sort_unstable();
     items.dedup();
-    Some((index, items))
+    Some(InGraph { graph, items, ways })
+}
+
+fn joined(items: &[usize]) -> String {
+    let items: Vec<String> = items.iter().map(ToString::to_string).collect();
+    items.join(" ")
 }
 
 /// Writes a finding.
 pub(super) fn write(
     finding: &Diagnostic,
     index: usize,
-    place: Option<(usize, Vec<usize>)>,
+    place: Option<&InGraph>,
     batch: &Batch,
     out: &mut String,
 ) {
@@ -69,18 +79,20 @@ pub(super) fn write(
         out,
         "<article class=\"finding {severity}\" id=\"f{index}\" data-file=\"{file}\" data-rule=\"{code}\""
     );
-    if let Some((graph, items)) = place {
-        let items: Vec<String> = items.iter().map(ToString::to_string).collect();
+    if let Some(place) = place {
+        let ways: Vec<String> = place.ways.iter().map(|way| joined(way)).collect();
         let _ = write!(
             out,
-            " data-graph=\"{graph}\" data-items=\"{}\"",
-            items.join(" ")
+            " data-graph=\"{}\" data-items=\"{}\" data-ways=\"{}\"",
+            place.graph,
+            joined(&place.items),
+            ways.join(";")
         );
     }
-    let line = at.map_or(0, |at| at.start.line);
+    let line = at.map_or_else(String::new, |at| format!(":{}", at.start.line));
     let _ = write!(
         out,
-        "><button type=\"button\" aria-expanded=\"false\"><b>{severity}</b> {code}: {} <span class=\"soft\">{file}:{line}</span></button>\
+        "><button type=\"button\" aria-expanded=\"false\"><b>{severity}</b> {code}: {} <span class=\"soft\">{file}{line}</span></button>\
          <div class=\"more\">",
         escape(&finding.message)
     );
@@ -107,6 +119,7 @@ pub(super) fn write(
         let steps: Vec<String> = flow.steps.iter().map(|step| escape(&step.name)).collect();
         let _ = write!(out, "<p>{}: {}</p>", flow.kind.as_str(), steps.join(" → "));
     }
+    reasons(finding, batch, out);
     if let Some(help) = &finding.help {
         let _ = write!(out, "<p><b>help:</b> {}</p>", escape(help));
     }
@@ -119,6 +132,9 @@ pub(super) fn write(
         );
         difference(fix, batch, out);
     }
+    if let Some(why) = catalogue::why(&finding.code) {
+        let _ = write!(out, "<p class=\"soft\">{}</p>", escape(why));
+    }
     match catalogue::page(&finding.code) {
         Some(page) => {
             let _ = write!(out, "<p><a href=\"{}\">{code}</a></p>", escape(&page));
@@ -128,6 +144,38 @@ pub(super) fn write(
         }
     }
     out.push_str("</div></article>\n");
+}
+
+/// The lines without any one of which the finding is not made.
+fn reasons(finding: &Diagnostic, batch: &Batch, out: &mut String) {
+    if finding.reasons.is_empty() {
+        return;
+    }
+    out.push_str("<p>Without any one of these lines, that is not found:</p><ul class=\"reasons\">");
+    for reason in &finding.reasons {
+        let at = Place::of(reason.span, &batch.sources);
+        let text = batch.sources.text(reason.span.file);
+        let (start, end) = (reason.span.start as usize, reason.span.end as usize);
+        let (from, to) = lines(text, start, end.min(text.len()), 0);
+        let line = text
+            .get(from..to)
+            .unwrap_or("")
+            .lines()
+            .next()
+            .unwrap_or("");
+        let _ = write!(
+            out,
+            "<li><span class=\"soft\">{}:{}</span> <code>{}</code>",
+            escape(at.file),
+            at.start.line,
+            escape(line.trim())
+        );
+        if !reason.message.is_empty() {
+            let _ = write!(out, " {}", escape(&reason.message));
+        }
+        out.push_str("</li>");
+    }
+    out.push_str("</ul>");
 }
 
 /// The lines that a span touches, as byte offsets, with some around it.
@@ -206,10 +254,10 @@ fn difference(fix: &Fix, batch: &Batch, out: &mut String) {
                 text.get(end..to.max(end)).unwrap_or("")
             );
             for line in old.lines() {
-                let _ = writeln!(out, "- {}", escape(line));
+                let _ = write!(out, "<span class=\"remove\">- {}</span>", escape(line));
             }
             for line in new.lines() {
-                let _ = writeln!(out, "+ {}", escape(line));
+                let _ = write!(out, "<span class=\"add\">+ {}</span>", escape(line));
             }
         }
         out.push_str("</pre>");

@@ -2,6 +2,8 @@
 //! the page has its script and style, allows only these by their hashes, and works without the script as a list to print.
 
 mod finding;
+pub mod run;
+mod theme;
 
 use std::fmt::Write;
 
@@ -11,12 +13,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use sha2::{Digest, Sha256};
 
 use super::Style;
-use super::picture::{Picture, body, legend};
+use super::picture::{BROKEN, Picture, body, legend};
 use super::xml::escape;
 use crate::session::{Batch, Report};
 
 const STYLE: &str = include_str!("page.css");
-const SCRIPT: &str = include_str!("page.js");
+const SCRIPT: &str = concat!(include_str!("viewer.js"), include_str!("page.js"));
 
 /// Projects whose graphs are drawn; those with findings come first.
 const DRAWN: usize = 50;
@@ -85,27 +87,25 @@ pub fn render(batch: &Batch, style: &Style) -> String {
         .take(DRAWN)
         .map(|report| Drawn::of(report))
         .collect();
+    let mut graph_of: FxHashMap<&str, usize> = FxHashMap::default();
+    for (index, one) in drawn.iter().enumerate() {
+        for id in one.report.sources.files() {
+            graph_of.entry(one.report.sources.name(id)).or_insert(index);
+        }
+    }
     let mut broken: Vec<FxHashSet<usize>> = vec![FxHashSet::default(); drawn.len()];
     let mut list = String::new();
     for (index, one) in batch.findings.iter().chain(&batch.unchecked).enumerate() {
-        let place = finding::place(one, batch, &drawn);
-        if let Some((graph, items)) = &place
-            && let Some(broken) = broken.get_mut(*graph)
+        let place = finding::place(one, batch, &drawn, &graph_of);
+        if let Some(place) = &place
+            && let Some(broken) = broken.get_mut(place.graph)
         {
-            broken.extend(items);
+            broken.extend(&place.items);
         }
-        finding::write(one, index, place, batch, &mut list);
+        finding::write(one, index, place.as_ref(), batch, &mut list);
     }
     let mut out = String::with_capacity(list.len() + 32_768);
-    let hash = |text: &str| base64::engine::general_purpose::STANDARD.encode(Sha256::digest(text));
-    let _ = write!(
-        out,
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" \
-         content=\"default-src 'none'; script-src 'sha256-{}'; style-src 'sha256-{}'; base-uri 'none'; form-action 'none'\">\n\
-         <meta name=\"viewport\" content=\"width=device-width\">\n<title>Locus report</title>\n<style>{STYLE}</style>\n</head>\n<body>\n",
-        hash(SCRIPT),
-        hash(STYLE),
-    );
+    head("Locus report", SCRIPT, STYLE, &mut out);
     let count = super::text::count;
     let totals = &batch.totals;
     let _ = write!(
@@ -137,13 +137,30 @@ pub fn render(batch: &Batch, style: &Style) -> String {
     out
 }
 
+/// The head of a page that loads nothing and runs nothing but its own script.
+fn head(title: &str, script: &str, style: &str, out: &mut String) {
+    let hash = |text: &str| base64::engine::general_purpose::STANDARD.encode(Sha256::digest(text));
+    let _ = write!(
+        out,
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" \
+         content=\"default-src 'none'; script-src 'sha256-{}'; style-src 'sha256-{}'; base-uri 'none'; form-action 'none'\">\n\
+         <meta name=\"viewport\" content=\"width=device-width\">\n<title>{}</title>\n<style>{style}</style>\n</head>\n<body>\n",
+        hash(script),
+        hash(style),
+        escape(title),
+    );
+}
+
 fn graphs(drawn: &[Drawn<'_>], broken: &[FxHashSet<usize>], all: usize, out: &mut String) {
     out.push_str("<section id=\"graphs\" aria-label=\"Location graph\"><div class=\"controls\"><label>Graph of <select id=\"project\">");
     for (index, one) in drawn.iter().enumerate() {
         let name = one.report.files.first().map_or("", String::as_str);
         let _ = write!(out, "<option value=\"{index}\">{}</option>", escape(name));
     }
-    out.push_str("</select></label><label>Sort <select id=\"sort\"></select></label></div>\n");
+    out.push_str(
+        "</select></label><label>Sort <select id=\"sort\"></select></label>\
+         <label>Namespace <select id=\"space\"></select></label></div>\n",
+    );
     if all > drawn.len() {
         let _ = writeln!(
             out,
@@ -161,12 +178,10 @@ fn graphs(drawn: &[Drawn<'_>], broken: &[FxHashSet<usize>], all: usize, out: &mu
              aria-label=\"Location graph of {name}\" viewBox=\"0 0 {w:.0} {h:.0}\" font-family=\"monospace\" font-size=\"11\">",
             name = escape(name),
         );
-        body(
-            &one.picture,
-            &|item| if broken.contains(&item) { "broken" } else { "" },
-            out,
-        );
-        legend(&one.picture, one.picture.size.1 + 10.0, out);
+        let prefix = format!("g{index}-");
+        let class = |item| if broken.contains(&item) { BROKEN } else { "" };
+        body(&one.picture, &prefix, &class, out);
+        legend(&one.picture, &prefix, one.picture.size.1 + 10.0, out);
         out.push_str("</svg></div></div>\n");
     }
     out.push_str("</section>\n");

@@ -1,34 +1,47 @@
-'use strict';
 (() => {
   const all = (selector, from = document) => Array.from(from.querySelectorAll(selector));
   const graphs = all('.graph');
+  const views = graphs.map((graph) => viewer(graph.querySelector('.picture')));
   const chooser = document.getElementById('project');
   const search = document.getElementById('search');
   const sort = document.getElementById('sort');
+  const space = document.getElementById('space');
   const grouping = document.getElementById('grouping');
   const findings = all('.finding');
   const list = document.getElementById('findings');
   const status = document.getElementById('status');
 
   const current = () => graphs.find((graph) => !graph.hidden);
+  // The values of an attribute as choices, after one that means all of them.
+  const choices = (select, every, graph, key) => {
+    const values = new Set(all('[data-item]', graph).map((item) => item.dataset[key]).filter(Boolean));
+    select.replaceChildren(new Option(every, ''), ...Array.from(values).sort().map((name) => new Option(name, name)));
+    select.parentElement.hidden = values.size === 0;
+  };
   const show = (index) => {
     graphs.forEach((graph) => { graph.hidden = graph.dataset.graph !== String(index); });
     if (chooser) chooser.value = String(index);
-    const sorts = new Set(all('[data-sort]', current() || document.createElement('div')).map((item) => item.dataset.sort));
-    sort.replaceChildren(new Option('all sorts', ''), ...Array.from(sorts).sort().map((name) => new Option(name, name)));
+    const graph = current() || document.createElement('div');
+    choices(sort, 'all sorts', graph, 'sort');
+    choices(space, 'all namespaces', graph, 'group');
     filter();
   };
 
-  // Search and filter dim what is not meant, in the picture and in the list.
+  // Search and filters dim what is not meant, in the picture and in the list.
   const filter = () => {
     const word = search.value.trim().toLowerCase();
     const graph = current();
     if (graph) {
+      const dim = new Set();
       all('[data-item]', graph).forEach((item) => {
         const named = !word || item.dataset.name.toLowerCase().includes(word) || item.dataset.sort.toLowerCase().includes(word);
         const sorted = !sort.value || item.dataset.sort === sort.value;
-        item.classList.toggle('dim', !(named && sorted));
+        const placed = !space.value || item.dataset.group === space.value || item.dataset.name === space.value;
+        const meant = named && sorted && placed;
+        item.classList.toggle('dim', !meant);
+        if (!meant) dim.add(item.dataset.item);
       });
+      all('.line[data-from]', graph).forEach((line) => line.classList.toggle('dim', dim.has(line.dataset.from) || dim.has(line.dataset.to)));
     }
     let shown = 0;
     findings.forEach((finding) => {
@@ -36,6 +49,24 @@
       shown += finding.hidden ? 0 : 1;
     });
     status.textContent = `${shown} of ${findings.length} findings shown`;
+  };
+
+  // The way of a cycle or a path: lines that are drawn, and steps that no line is drawn for.
+  const way = (graph, steps) => {
+    for (let at = 1; at < steps.length; at += 1) {
+      const [from, to] = [steps[at - 1], steps[at]];
+      if (from === to) continue;
+      const lines = all(`.line[data-from="${from}"][data-to="${to}"], .line[data-from="${to}"][data-to="${from}"]`, graph);
+      lines.forEach((line) => line.classList.add('way'));
+      if (lines.length > 0) continue;
+      const ends = [from, to].map((item) => graph.querySelector(`[data-item="${item}"] rect`)).filter(Boolean).map((rect) => rect.getBBox());
+      if (ends.length < 2) continue;
+      const step = document.createElementNS('http://www.w3.org/2000/svg', 'path');
+      const points = ends.map((area) => `${area.x + area.width / 2} ${area.y + area.height / 2}`);
+      step.setAttribute('d', `M${points.join('L')}`);
+      step.setAttribute('class', 'step');
+      graph.querySelector('svg').append(step);
+    }
   };
 
   const select = (finding) => {
@@ -46,15 +77,31 @@
       other.querySelector('.more').hidden = !is;
     });
     all('.hit').forEach((item) => item.classList.remove('hit'));
+    all('.way').forEach((line) => line.classList.remove('way'));
+    all('.step').forEach((step) => step.remove());
     if (!finding || finding.dataset.graph === undefined) return;
     show(finding.dataset.graph);
     const wanted = new Set((finding.dataset.items || '').split(' ').filter(Boolean));
     const graph = current();
     if (!graph) return;
-    all('[data-item]', graph).forEach((item) => item.classList.toggle('hit', wanted.has(item.dataset.item)));
-    all('.line', graph).forEach((line) => line.classList.toggle('hit', wanted.has(line.dataset.from) && wanted.has(line.dataset.to)));
+    const hits = all('[data-item]', graph).filter((item) => wanted.has(item.dataset.item));
+    hits.forEach((item) => item.classList.add('hit'));
+    const ways = (finding.dataset.ways || '').split(';').filter(Boolean);
+    ways.forEach((steps) => way(graph, steps.split(' ')));
+    if (ways.length === 0) all('.line[data-from]', graph).forEach((line) => line.classList.toggle('hit', wanted.has(line.dataset.from) && wanted.has(line.dataset.to)));
+    views[graphs.indexOf(graph)].focus(hits);
   };
   findings.forEach((finding) => finding.querySelector('button').addEventListener('click', () => select(finding)));
+
+  // A click on a box selects the next finding about it.
+  graphs.forEach((graph) => all('[data-item].broken', graph).forEach((item) => item.addEventListener('click', () => {
+    const about = findings.filter((finding) => finding.dataset.graph === graph.dataset.graph && (finding.dataset.items || '').split(' ').includes(item.dataset.item));
+    const at = about.findIndex((finding) => finding.classList.contains('selected'));
+    const next = about[(at + 1) % about.length];
+    if (!next) return;
+    select(next);
+    next.scrollIntoView({ block: 'nearest' });
+  })));
 
   const group = () => {
     const key = grouping.value;
@@ -73,50 +120,9 @@
     }));
   };
 
-  // Pan and zoom by changing what part of the drawing is shown.
-  graphs.forEach((graph) => {
-    const svg = graph.querySelector('svg');
-    const box = graph.querySelector('.picture');
-    if (!svg) return;
-    const whole = svg.getAttribute('viewBox').split(' ').map(Number);
-    let view = whole.slice();
-    const set = () => svg.setAttribute('viewBox', view.join(' '));
-    const zoom = (factor, x = view[0] + view[2] / 2, y = view[1] + view[3] / 2) => {
-      const width = Math.min(Math.max(view[2] * factor, 60), whole[2] * 4);
-      const real = width / view[2];
-      view = [x - (x - view[0]) * real, y - (y - view[1]) * real, width, view[3] * real];
-      set();
-    };
-    box.addEventListener('wheel', (event) => {
-      event.preventDefault();
-      const area = svg.getBoundingClientRect();
-      zoom(event.deltaY > 0 ? 1.2 : 1 / 1.2, view[0] + (event.clientX - area.left) / area.width * view[2], view[1] + (event.clientY - area.top) / area.height * view[3]);
-    }, { passive: false });
-    let from = null;
-    box.addEventListener('pointerdown', (event) => { from = [event.clientX, event.clientY]; });
-    window.addEventListener('pointerup', () => { from = null; });
-    box.addEventListener('pointermove', (event) => {
-      if (!from) return;
-      const scale = view[2] / svg.getBoundingClientRect().width;
-      view[0] -= (event.clientX - from[0]) * scale;
-      view[1] -= (event.clientY - from[1]) * scale;
-      from = [event.clientX, event.clientY];
-      set();
-    });
-    box.addEventListener('keydown', (event) => {
-      const step = view[2] / 10;
-      const moves = { ArrowLeft: [-step, 0], ArrowRight: [step, 0], ArrowUp: [0, -step], ArrowDown: [0, step] };
-      if (moves[event.key]) { view[0] += moves[event.key][0]; view[1] += moves[event.key][1]; set(); }
-      else if (event.key === '+') zoom(1 / 1.2);
-      else if (event.key === '-') zoom(1.2);
-      else if (event.key === '0') { view = whole.slice(); set(); }
-      else return;
-      event.preventDefault();
-    });
-  });
-
   search.addEventListener('input', filter);
   sort.addEventListener('change', filter);
+  space.addEventListener('change', filter);
   grouping.addEventListener('change', group);
   if (chooser) chooser.addEventListener('change', () => show(chooser.value));
   findings.forEach((finding) => { finding.querySelector('.more').hidden = true; });

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use locus_core::LocationGraph;
+use locus_core::{Location, LocationGraph};
 use rustc_hash::FxHashMap;
 
 use super::{Item, LIMIT, Line};
@@ -19,23 +19,11 @@ pub(super) fn fold(
             *slot = true;
         }
     }
-    let outermost = |start: usize| {
-        let mut at = start;
-        for _ in 0..items.len() {
-            match items.get(at).and_then(|item| item.parent) {
-                Some(parent) => at = parent,
-                None => break,
-            }
-        }
-        at
-    };
     let groups = |by_sort: bool| {
         let mut groups: BTreeMap<(String, String), Vec<usize>> = BTreeMap::new();
         for (index, (item, (_, location))) in items.iter().zip(graph.locations()).enumerate() {
-            let top = outermost(index);
-            let namespace = location
-                .property("namespace")
-                .and_then(|item| item.value.as_str());
+            let top = outermost(items, index);
+            let namespace = namespace(location);
             let key = match (items.get(top), namespace) {
                 (Some(top_item), _) if !by_sort && has_children.get(top) == Some(&true) => {
                     (top_item.name.clone(), "group".to_owned())
@@ -94,8 +82,36 @@ pub(super) fn fold(
     (folded, lines.collect())
 }
 
+/// The outermost item that contains one, which is itself when none does.
+fn outermost(items: &[Item], start: usize) -> usize {
+    let up = std::iter::successors(Some(start), |&at| {
+        items.get(at).and_then(|item| item.parent)
+    });
+    // Items that contain each other have no end.
+    up.take(items.len()).last().unwrap_or(start)
+}
+
+fn namespace(location: &Location) -> Option<&str> {
+    let namespace = location.property("namespace")?;
+    namespace.value.as_str()
+}
+
+/// What a location is filtered by: its namespace, else the outermost location that contains it.
+pub(super) fn group_of(location: &Location, items: &[Item], index: usize) -> String {
+    if let Some(namespace) = namespace(location) {
+        return namespace.to_owned();
+    }
+    match outermost(items, index) {
+        top if top == index => String::new(),
+        top => items
+            .get(top)
+            .map_or_else(String::new, |item| item.name.clone()),
+    }
+}
+
 fn group(name: String, sort: String, locations: Vec<usize>) -> Item {
     Item {
+        group: name.clone(),
         name,
         sort,
         parent: None,

@@ -11,7 +11,7 @@ use locus_core::LocationGraph;
 use locus_core::graph::{Presence, RoleKind};
 
 pub use svg::to_svg;
-pub(super) use svg::{body, legend};
+pub(super) use svg::{BROKEN, body, legend};
 
 /// Locations that are drawn one by one.
 pub const LIMIT: usize = 500;
@@ -23,6 +23,8 @@ pub struct Item {
     pub name: String,
     /// What it is.
     pub sort: String,
+    /// The namespace that it is in, else the outermost location that contains it, if any.
+    pub group: String,
     /// The item that contains it.
     pub parent: Option<usize>,
     /// Whether it exists before the deployment.
@@ -84,12 +86,21 @@ impl Picture {
         let items = graph.locations().map(|(id, location)| Item {
             name: location.name.to_string(),
             sort: location.sort.to_string(),
+            group: String::new(),
             parent: location.parent.map(|parent| parent.index()),
             external: location.external,
             absent: location.presence == Presence::Absent,
             locations: vec![id.index()],
         });
         let mut items: Vec<Item> = items.collect();
+        let groups: Vec<String> = graph
+            .locations()
+            .enumerate()
+            .map(|(index, (_, location))| fold::group_of(location, &items, index))
+            .collect();
+        for (item, group) in items.iter_mut().zip(groups) {
+            item.group = group;
+        }
         let mut lines: Vec<Line> = Vec::new();
         let mut known = rustc_hash::FxHashMap::default();
         for binding in graph.bindings() {

@@ -17,6 +17,9 @@ const KINDS: [RoleKind; 5] = [
     RoleKind::Connection,
 ];
 
+/// The class of an item that a finding is about.
+pub(in crate::report) const BROKEN: &str = "broken";
+
 /// Colour and dashes of a kind of line.
 fn look(kind: RoleKind) -> (&'static str, &'static str) {
     match kind {
@@ -38,19 +41,21 @@ pub fn to_svg(graph: &LocationGraph) -> String {
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{w:.0}\" height=\"{h:.0}\" viewBox=\"0 0 {w:.0} {h:.0}\" \
          font-family=\"monospace\" font-size=\"11\">\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>"
     );
-    body(&picture, &|_| "", &mut out);
-    legend(&picture, picture.size.1 + 10.0, &mut out);
+    body(&picture, "", &|_| "", &mut out);
+    legend(&picture, "", picture.size.1 + 10.0, &mut out);
     out.push_str("</svg>\n");
     out
 }
 
-/// Frames, lines and boxes, in this order; a class may be given to each item.
+/// Frames, lines and boxes, in this order; a class may be given to each item. Several drawings on one page have identifiers
+/// that start differently.
 pub(in crate::report) fn body(
     picture: &Picture,
+    prefix: &str,
     class: &dyn Fn(usize) -> &'static str,
     out: &mut String,
 ) {
-    markers(out);
+    markers(prefix, out);
     let mut nested: Vec<usize> = (0..picture.items.len()).collect();
     // What contains others is drawn before them.
     let depth = |index: usize| {
@@ -92,12 +97,12 @@ pub(in crate::report) fn body(
         };
         let _ = writeln!(
             out,
-            "<path class=\"line\" data-from=\"{}\" data-to=\"{}\" d=\"{path}\" fill=\"none\" stroke=\"{colour}\"{dashes} \
-             marker-end=\"url(#{})\"><title>{}</title></path>",
+            "<path class=\"line {kind}\" data-from=\"{}\" data-to=\"{}\" d=\"{path}\" fill=\"none\" stroke=\"{colour}\"{dashes} \
+             marker-end=\"url(#{prefix}{kind})\"><title>{}</title></path>",
             line.from,
             line.to,
-            line.kind.as_str(),
             escape(&line.labels.join(", ")),
+            kind = line.kind.as_str(),
         );
     }
     for &index in &nested {
@@ -107,7 +112,7 @@ pub(in crate::report) fn body(
     }
 }
 
-fn markers(out: &mut String) {
+fn markers(prefix: &str, out: &mut String) {
     out.push_str("<defs>");
     for kind in KINDS {
         let (colour, _) = look(kind);
@@ -118,9 +123,9 @@ fn markers(out: &mut String) {
         };
         let _ = write!(
             out,
-            "<marker id=\"{}\" viewBox=\"0 0 8 8\" refX=\"8\" refY=\"4\" markerWidth=\"7\" markerHeight=\"7\" \
+            "<marker id=\"{prefix}{kind}\" class=\"{kind}\" viewBox=\"0 0 8 8\" refX=\"8\" refY=\"4\" markerWidth=\"7\" markerHeight=\"7\" \
              orient=\"auto\"><path d=\"{shape}\" fill=\"{colour}\"/></marker>",
-            kind.as_str()
+            kind = kind.as_str()
         );
     }
     out.push_str("</defs>\n");
@@ -140,9 +145,10 @@ fn item(picture: &Picture, index: usize, class: &str, out: &mut String) {
     let kind = if is_frame { "frame" } else { "box" };
     let _ = write!(
         out,
-        "<g class=\"{kind} {class}\" data-item=\"{index}\" data-sort=\"{}\" data-name=\"{}\"><title>{} ({})</title>\
+        "<g class=\"{kind} {class}\" data-item=\"{index}\" data-sort=\"{}\" data-group=\"{}\" data-name=\"{}\"><title>{} ({})</title>\
          <rect x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\" rx=\"6\" fill=\"{fill}\" stroke=\"#224455\"{dash}/>",
         escape(&item.sort),
+        escape(&item.group),
         escape(&item.name),
         escape(&item.name),
         escape(&item.sort),
@@ -169,11 +175,21 @@ fn item(picture: &Picture, index: usize, class: &str, out: &mut String) {
             escape(&short(&item.sort)),
         );
     }
+    if class == BROKEN {
+        // A mark that needs no colour.
+        let (x, y) = (area.x + area.w - 9.0, area.y + 9.0);
+        let _ = write!(
+            out,
+            "<circle class=\"badge\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"7\" fill=\"#D55E00\"/>\
+             <text class=\"badge\" x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\" fill=\"#ffffff\" font-weight=\"bold\">!</text>",
+            y + 4.0
+        );
+    }
     out.push_str("</g>\n");
 }
 
 /// What the lines and dashes mean.
-pub(in crate::report) fn legend(picture: &Picture, top: f64, out: &mut String) {
+pub(in crate::report) fn legend(picture: &Picture, prefix: &str, top: f64, out: &mut String) {
     out.push_str("<g class=\"legend\">");
     let mut x = 16.0;
     let y = top + 14.0;
@@ -184,7 +200,7 @@ pub(in crate::report) fn legend(picture: &Picture, top: f64, out: &mut String) {
         let (colour, dashes) = look(kind);
         let _ = write!(
             out,
-            "<path d=\"M{x:.0} {y:.0}h34\" stroke=\"{colour}\" stroke-dasharray=\"{}\" marker-end=\"url(#{kind})\"/>\
+            "<path class=\"line {kind}\" d=\"M{x:.0} {y:.0}h34\" stroke=\"{colour}\" stroke-dasharray=\"{}\" marker-end=\"url(#{prefix}{kind})\"/>\
              <text x=\"{:.0}\" y=\"{:.0}\">{kind}</text>",
             if dashes.is_empty() { "none" } else { dashes },
             x + 40.0,

@@ -11,27 +11,31 @@ use serde::Serialize;
 
 /// An instance as it is shown.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct View {
+pub struct View {
     /// The atoms of every signature.
-    pub(crate) sigs: Vec<Set>,
+    pub sigs: Vec<Set>,
     /// The tuples of every field.
-    pub(crate) fields: Vec<Table>,
+    pub fields: Vec<Table>,
     /// What the command's existentially quantified variables are.
-    pub(crate) skolems: Vec<Table>,
+    pub skolems: Vec<Table>,
 }
 
 /// The atoms of a signature.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct Set {
-    pub(crate) name: String,
-    pub(crate) atoms: Vec<String>,
+pub struct Set {
+    /// Its name.
+    pub name: String,
+    /// Their names.
+    pub atoms: Vec<String>,
 }
 
 /// The tuples of a relation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct Table {
-    pub(crate) name: String,
-    pub(crate) tuples: Vec<Vec<String>>,
+pub struct Table {
+    /// Its name.
+    pub name: String,
+    /// The atoms of each, by their names.
+    pub tuples: Vec<Vec<String>>,
 }
 
 fn short(label: &str) -> &str {
@@ -49,7 +53,10 @@ fn sigs(model: &Model) -> impl Iterator<Item = (SigId, &Sig)> {
 
 impl View {
     /// Reads an instance back into the words of its model.
-    pub(crate) fn new(
+    ///
+    /// # Errors
+    /// When a value of it cannot be computed.
+    pub fn new(
         model: &Model,
         translation: &Translation,
         instance: &Instance,
@@ -97,7 +104,7 @@ impl View {
     }
 
     /// The instance as aligned lines.
-    pub(crate) fn text(&self, indent: &str) -> String {
+    pub fn text(&self, indent: &str) -> String {
         let mut rows: Vec<(String, Vec<String>)> = Vec::new();
         for set in &self.sigs {
             let atoms = if set.atoms.is_empty() {
