@@ -3,8 +3,10 @@
 mod compare;
 mod pages;
 mod schema;
+mod site;
 mod snapshots;
 mod try_rules;
+mod wild;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -49,6 +51,27 @@ enum Command {
         #[arg(long)]
         flag: Vec<String>,
     },
+    /// Make a searchable site of the guides and the pages of the rules
+    ///
+    /// mdBook makes the pages: `cargo install mdbook`. Serve the folder `book` in what is written, and set `LOCUS_SITE` to its address,
+    /// when Locus is built or run, to have reports link to it.
+    Docs {
+        /// Where the sources of the book and the site go.
+        #[arg(long, default_value = "target/site")]
+        folder: PathBuf,
+        /// Write the sources of the book, and make no pages.
+        #[arg(long)]
+        sources: bool,
+    },
+    /// Write the page about what is found in public repositories
+    Wild {
+        /// A folder with copies of the repositories, each in `OWNER+NAME`: every entry is checked in them first.
+        #[arg(long)]
+        copies: Option<PathBuf>,
+        /// The program to check with.
+        #[arg(long, default_value = "target/debug/locus")]
+        program: PathBuf,
+    },
     /// Compile the schema of Compose files in `frontends/data/`
     ComposeSchema,
     /// Compile the schema of the kinds of Kubernetes in `frontends/data/`
@@ -65,6 +88,11 @@ fn main() -> ExitCode {
             paths,
             flag,
         } => compare::run(&before, &after, &paths, &flag),
+        Command::Docs { folder, sources } => site::write(&folder, sources),
+        Command::Wild { copies, program } => match std::path::absolute(&program) {
+            Ok(program) => wild::write(copies.as_deref(), &program),
+            Err(error) => Err(error),
+        },
         Command::ComposeSchema => schema::compose(),
         Command::KubernetesSchema => schema::kubernetes(),
     };
