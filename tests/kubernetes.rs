@@ -70,6 +70,7 @@ fn a_folder_is_one_project() {
         "K8S084",
         "K8S100",
         "K8S114",
+        "K8S345",
         "k8s-unknown-field",
     ];
     assert_eq!((broken, exit), (expected.map(str::to_owned).to_vec(), 1));
