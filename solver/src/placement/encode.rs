@@ -259,7 +259,7 @@ impl Encoder<'_> {
             .map(|group| (need(group), self.of(group, place).to_vec()))
             .filter(|(need, own)| *need > 0 && !own.is_empty())
             .collect();
-        levels.sort_by(|a, b| b.0.cmp(&a.0));
+        levels.sort_by_key(|level| std::cmp::Reverse(level.0));
         // What all levels from one on need at most.
         let mut rest = vec![0_u128; levels.len() + 1];
         for (at, (need, own)) in levels.iter().enumerate().rev() {

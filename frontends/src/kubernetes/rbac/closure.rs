@@ -421,10 +421,10 @@ impl<'g> Closure<'g> {
                     }
                 }
             }
-            (Power::EscalateClusterRoles, Power::WriteClusterRoles(write)) => {
-                if !self.written(write, false).is_empty() {
-                    self.reach(Held::ClusterAdmin, self.rights(&pair));
-                }
+            (Power::EscalateClusterRoles, Power::WriteClusterRoles(write))
+                if !self.written(write, false).is_empty() =>
+            {
+                self.reach(Held::ClusterAdmin, self.rights(&pair));
             }
             // A group comes with whom one acts as.
             (Power::Users(_), Power::Groups(groups)) => self.groups(groups, pair),

@@ -174,6 +174,9 @@ struct Token {
     account: Subject,
 }
 
+/// The kind of a role, its namespace if it has one, and its name.
+type RoleKey = (Arc<str>, Option<Arc<str>>, Arc<str>);
+
 /// All rights that the objects of a project grant.
 #[derive(Debug, Default)]
 pub struct Grants {
@@ -186,7 +189,7 @@ pub struct Grants {
     /// The pods that hold tokens.
     pub(crate) holders: Vec<Holder>,
     by_subject: FxHashMap<Subject, Vec<usize>>,
-    by_role: FxHashMap<(Arc<str>, Option<Arc<str>>, Arc<str>), usize>,
+    by_role: FxHashMap<RoleKey, usize>,
     /// Accounts that have rights of their own, in the order of their names.
     accounts: Vec<Subject>,
     tokens: Vec<Token>,
