@@ -120,7 +120,7 @@ fn read(word: &str, theme: &mut Theme) -> Result<(), (String, Option<String>)> {
         None if word == "project" => theme.project = true,
         None if word == "attribute" => theme.attribute = true,
         _ => {
-            let help = suggest::did_you_mean(word, WORDS.into_iter());
+            let help = suggest::did_you_mean(word, WORDS);
             let help = help.unwrap_or_else(|| format!("use `{}`", WORDS.join("`, `")));
             return Err((format!("a theme does not have `{word}`"), Some(help)));
         }

@@ -106,6 +106,9 @@ impl Snapshot {
 /// Edits that help, the texts they change and what is found in them.
 type Mended = (Candidate, BTreeMap<String, String>, Report);
 
+/// The texts with edits, and what is found in them.
+type Edited = (BTreeMap<String, String>, Report);
+
 struct Search<'a> {
     snapshot: Snapshot,
     project: &'a Project,
@@ -251,7 +254,7 @@ impl Search<'_> {
         &self,
         report: &Report,
         candidate: &Candidate,
-    ) -> Result<Option<(BTreeMap<String, String>, Report)>, Cancelled> {
+    ) -> Result<Option<Edited>, Cancelled> {
         let Some(texts) = apply(&report.sources, &candidate.edits) else {
             return Ok(None);
         };
