@@ -86,7 +86,10 @@ fn explained(
     let snapshot = snapshot(files);
     let mut project = snapshot.project_of(first).expect("a configuration");
     project.files = vec![first.to_owned()];
-    let given = given(inputs, &project);
+    let mut given = given(inputs, &project);
+    // An example of a rule that is off by default is checked with that rule.
+    given.all_rules = true;
+    given.ignore = library::builtin().off_for(first);
     let cancel = Cancel::default();
     let report = snapshot.check(&project, &given, &cancel).unwrap();
     let mut all = Vec::new();
@@ -257,6 +260,11 @@ fn every_breaking_example_is_explained_minimally() {
             if files.iter().any(|(name, _)| *name == environment) {
                 inputs.push(("environment", environment.as_str()));
             }
+            // Comments say what else an example is checked with.
+            let comments = example.text.lines();
+            inputs.extend(
+                comments.filter_map(|line| line.strip_prefix("# input: ")?.split_once(' ')),
+            );
             if example.name.contains(".swarm.") {
                 inputs.extend([("target", "swarm"), ("nodes", "2")]);
             }

@@ -176,11 +176,12 @@ fn problem(nodes: &[(usize, u64)], things: &[(usize, u64)]) -> Problem {
 #[test]
 fn five_hundred_things_on_a_hundred_places_are_placed() {
     let problem = problem(
-        &[(60, 4000), (40, 8000)],
-        &[(200, 1000), (200, 1100), (100, 1250)],
+        &[(50, 4000), (50, 8000)],
+        &[(300, 1000), (150, 1100), (50, 1250)],
     );
-    let Outcome::Placed(placement) = place(&problem.whole(), &Limits::default()) else {
-        panic!("there is a placement");
+    let outcome = place(&problem.whole(), &Limits::default());
+    let Outcome::Placed(placement) = outcome else {
+        panic!("there is a placement: {outcome:?}");
     };
     assert_eq!(problem.whole().refuses(&placement), None);
 }

@@ -250,11 +250,7 @@ impl Search<'_> {
     }
 
     /// The texts with an edit, and what is found in them; none when something is worse.
-    fn with(
-        &self,
-        report: &Report,
-        candidate: &Candidate,
-    ) -> Result<Option<Edited>, Cancelled> {
+    fn with(&self, report: &Report, candidate: &Candidate) -> Result<Option<Edited>, Cancelled> {
         let Some(texts) = apply(&report.sources, &candidate.edits) else {
             return Ok(None);
         };

@@ -38,7 +38,7 @@ fn pod(name: &str, namespace: &str, more: &str) -> String {
 }
 
 fn two_pods() -> String {
-    pod("a", "x", "") + &pod("b", "y", "")
+    pod("a", "x", "") + &pod("b", "z", "")
 }
 
 #[test]
@@ -54,13 +54,13 @@ fn cluster_policies_are_asked_by_tier_and_priority() {
     let all =
         two_pods() + &policy("deny", "Baseline", 9, deny) + &policy("first", "Admin", 1, accept);
     assert_eq!(
-        lines(&all, "x/a", "y/b"),
-        ["x/a[Pod] => y/b[Pod] : TCP 80,8080,UDP 50-60"]
+        lines(&all, "x/a", "z/b"),
+        ["x/a[Pod] => z/b[Pod] : TCP 80,8080,UDP 50-60"]
     );
     let all = two_pods() + &policy("second", "Admin", 2, deny) + &policy("first", "Admin", 1, pass);
     assert_eq!(
-        lines(&all, "x/a", "y/b"),
-        ["x/a[Pod] => y/b[Pod] : SCTP 1-65535"]
+        lines(&all, "x/a", "z/b"),
+        ["x/a[Pod] => z/b[Pod] : SCTP 1-65535"]
     );
     // All addresses are those of pods too.
     let networks = "  - action: Deny\n    to: [{networks: [0.0.0.0/0]}]\n";
@@ -74,7 +74,7 @@ fn named_ports_are_those_of_the_destination_and_protocol() {
     let all = two_pods() + policy;
     assert_eq!(
         lines(&all, "x/a", ""),
-        ["x/a[Pod] => y/b[Pod] : TCP 8080,UDP 53"]
+        ["x/a[Pod] => z/b[Pod] : TCP 8080,UDP 53"]
     );
 }
 
@@ -84,28 +84,28 @@ fn pods_of_one_owner_are_one_end() {
         let owner = "  ownerReferences:\n  - {apiVersion: apps/v1, kind: ReplicaSet, name: web, uid: u, controller: true}\n";
         pod(name, "x", owner)
     };
-    let all = owned("web-1") + &owned("web-2") + &pod("b", "y", "");
+    let all = owned("web-1") + &owned("web-2") + &pod("b", "z", "");
     assert_eq!(
-        lines(&all, "", "y/"),
+        lines(&all, "", "z/"),
         [
-            "0.0.0.0-255.255.255.255[External] => y/b[Pod] : All Connections",
-            "x/web[ReplicaSet] => y/b[Pod] : All Connections",
+            "0.0.0.0-255.255.255.255[External] => z/b[Pod] : All Connections",
+            "x/web[ReplicaSet] => z/b[Pod] : All Connections",
         ]
     );
 }
 
 #[test]
 fn routes_of_a_gateway_lead_to_pods() {
-    let service = "---\napiVersion: v1\nkind: Service\nmetadata: {name: b, namespace: y}\nspec:\n  selector: {app: b}\n  ports:\n  - {port: 80, targetPort: http}\n";
+    let service = "---\napiVersion: v1\nkind: Service\nmetadata: {name: b, namespace: z}\nspec:\n  selector: {app: b}\n  ports:\n  - {port: 80, targetPort: http}\n";
     let route = |namespace: &str| {
         format!(
-            "---\napiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {{name: r, namespace: {namespace}}}\nspec:\n  parentRefs: [{{name: g}}]\n  rules:\n  - backendRefs:\n    - {{name: b, namespace: y, port: 80}}\n"
+            "---\napiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {{name: r, namespace: {namespace}}}\nspec:\n  parentRefs: [{{name: g}}]\n  rules:\n  - backendRefs:\n    - {{name: b, namespace: z, port: 80}}\n"
         )
     };
-    let grant = "---\napiVersion: gateway.networking.k8s.io/v1beta1\nkind: ReferenceGrant\nmetadata: {name: g, namespace: y}\nspec:\n  from: [{group: gateway.networking.k8s.io, kind: HTTPRoute, namespace: x}]\n  to: [{group: \"\", kind: Service}]\n";
-    let forwarded = ["{ingress-controller} => y/b[Pod] : TCP 8080"];
+    let grant = "---\napiVersion: gateway.networking.k8s.io/v1beta1\nkind: ReferenceGrant\nmetadata: {name: g, namespace: z}\nspec:\n  from: [{group: gateway.networking.k8s.io, kind: HTTPRoute, namespace: x}]\n  to: [{group: \"\", kind: Service}]\n";
+    let forwarded = ["{ingress-controller} => z/b[Pod] : TCP 8080"];
     let base = two_pods() + service;
-    assert_eq!(lines(&(base.clone() + &route("y")), "{", ""), forwarded);
+    assert_eq!(lines(&(base.clone() + &route("z")), "{", ""), forwarded);
     assert!(lines(&(base.clone() + &route("x")), "{", "").is_empty());
     assert_eq!(lines(&(base + &route("x") + grant), "{", ""), forwarded);
 }
