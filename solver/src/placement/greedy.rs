@@ -106,7 +106,8 @@ fn order(instance: &Instance, by_choice: bool) -> Vec<usize> {
     groups
 }
 
-struct State<'s> {
+/// Places, and what is in them so far.
+pub(super) struct State<'s> {
     instance: &'s Instance,
     shapes: Vec<usize>,
     free: Vec<Vec<u64>>,
@@ -120,7 +121,7 @@ struct State<'s> {
 
 impl<'s> State<'s> {
     /// Places with what is everywhere; none when that does not fit.
-    fn new(instance: &'s Instance) -> Option<Self> {
+    pub(super) fn new(instance: &'s Instance) -> Option<Self> {
         let mut state = State::empty(instance);
         for group in 0..instance.counts.len() {
             if instance.everywhere.get(group) == Some(&true) {
@@ -194,23 +195,41 @@ impl<'s> State<'s> {
         }
     }
 
-    fn allows(&self, group: usize, place: usize) -> bool {
+    pub(super) fn allows(&self, group: usize, place: usize) -> bool {
         let shape = self.shapes.get(place);
         shape.is_some_and(|&shape| self.instance.allows(group, shape))
+    }
+
+    /// How many places there are.
+    pub(super) fn places(&self) -> usize {
+        self.shapes.len()
+    }
+
+    /// What a place has left of a resource.
+    pub(super) fn free(&self, place: usize, resource: usize) -> u64 {
+        let free = self.free.get(place).and_then(|free| free.get(resource));
+        free.copied().unwrap_or(0)
+    }
+
+    /// What is in each place.
+    pub(super) fn placement(self) -> Placement {
+        Placement {
+            counts: self.counts,
+        }
     }
 
     fn demand(&self, group: usize) -> &'s [u64] {
         self.instance.demand.get(group).map_or(&[], Vec::as_slice)
     }
 
-    fn has_room(&self, group: usize, place: usize) -> bool {
+    pub(super) fn has_room(&self, group: usize, place: usize) -> bool {
         let free = self.free.get(place).map_or(&[][..], Vec::as_slice);
         free.iter()
             .zip(self.demand(group))
             .all(|(free, need)| free >= need)
     }
 
-    fn put(&mut self, group: usize, place: usize) {
+    pub(super) fn put(&mut self, group: usize, place: usize) {
         let need = self.demand(group);
         if let Some(free) = self.free.get_mut(place) {
             for (free, need) in free.iter_mut().zip(need) {
@@ -247,7 +266,7 @@ impl<'s> State<'s> {
     }
 
     /// Whether the relations allow one more thing of a group in a place.
-    fn may(&self, group: usize, place: usize) -> bool {
+    pub(super) fn may(&self, group: usize, place: usize) -> bool {
         let relations = self.relations.get(group).map_or(&[][..], Vec::as_slice);
         relations.iter().all(|&at| {
             let area = self
@@ -381,8 +400,6 @@ impl<'s> State<'s> {
                 self.put(group, best?);
             }
         }
-        Some(Placement {
-            counts: self.counts,
-        })
+        Some(self.placement())
     }
 }

@@ -2,6 +2,7 @@
 
 mod bounds;
 mod encode;
+mod fill;
 mod greedy;
 #[cfg(test)]
 mod tests;
@@ -27,6 +28,11 @@ pub fn place(instance: &Instance, limits: &Limits) -> Outcome {
         return Outcome::Impossible;
     }
     if let Some(placement) = greedy::place(instance) {
+        return Outcome::Placed(placement);
+    }
+    if let Some(placement) = fill::place(instance)
+        && instance.refuses(&placement).is_none()
+    {
         return Outcome::Placed(placement);
     }
     let outcome = encode::place(instance, limits);

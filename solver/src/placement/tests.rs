@@ -176,8 +176,8 @@ fn problem(nodes: &[(usize, u64)], things: &[(usize, u64)]) -> Problem {
 #[test]
 fn five_hundred_things_on_a_hundred_places_are_placed() {
     let problem = problem(
-        &[(50, 4000), (50, 8000)],
-        &[(300, 1000), (150, 1100), (50, 1250)],
+        &[(60, 4000), (40, 8000)],
+        &[(200, 1000), (200, 1100), (100, 1250)],
     );
     let outcome = place(&problem.whole(), &Limits::default());
     let Outcome::Placed(placement) = outcome else {
