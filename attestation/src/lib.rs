@@ -1,7 +1,8 @@
 //! TPM, measurements, registrar, verifier, agent and gate.
 //!
 //! What is absent, on purpose: nothing but `tpm::esapi` links a TSS, and that only with the feature `tpm`; without the
-//! feature `gate` there is no database, no gate and no reader of images, as an agent needs none of them; `protocol` opens no
+//! feature `gate` there is no database, no gate and no reader of images, as an agent needs none of them; without the feature
+//! `kubernetes` there is no client of a cluster and no model check; `protocol` opens no
 //! socket and no file; `ima`, `evidence`, `boot` and the structures of `tpm` do no input or output at all.
 
 pub mod agent;
@@ -10,6 +11,8 @@ pub mod boot;
 #[cfg(feature = "gate")]
 pub mod client;
 pub mod clock;
+#[cfg(feature = "kubernetes")]
+pub mod cluster;
 pub mod digest;
 pub mod evidence;
 #[cfg(feature = "gate")]

@@ -1,5 +1,6 @@
 //! Commands for those who work on Locus: `cargo xtask help`.
 
+mod cluster;
 mod compare;
 mod pages;
 mod schema;
@@ -72,6 +73,9 @@ enum Command {
         #[arg(long, default_value = "target/debug/locus")]
         program: PathBuf,
     },
+    /// Build, start and stop a real Kubernetes control plane on this machine, for tests
+    #[command(subcommand)]
+    Cluster(cluster::Command),
     /// Compile the schema of Compose files in `frontends/data/`
     ComposeSchema,
     /// Compile the schema of the kinds of Kubernetes in `frontends/data/`
@@ -93,6 +97,7 @@ fn main() -> ExitCode {
             Ok(program) => wild::write(copies.as_deref(), &program),
             Err(error) => Err(error),
         },
+        Command::Cluster(command) => cluster::run(&command),
         Command::ComposeSchema => schema::compose(),
         Command::KubernetesSchema => schema::kubernetes(),
     };

@@ -10,6 +10,8 @@ use attest::AttestArgs;
 use clap::error::ErrorKind;
 use clap::{CommandFactory as _, Parser, Subcommand};
 use locus_attestation::client::{ClientCommand, EnterCommand, TenantArgs};
+#[cfg(feature = "kubernetes")]
+use locus_attestation::cluster::cli::ClusterCommand;
 use locus_attestation::gate::GateCommand;
 use locus_attestation::logs::shown;
 use locus_attestation::reference::cli::ReferenceArgs;
@@ -32,6 +34,9 @@ enum Command {
     Gate(GateCommand),
     #[command(flatten)]
     Client(ClientCommand),
+    #[cfg(feature = "kubernetes")]
+    #[command(flatten)]
+    Cluster(ClusterCommand),
     /// Enter manufacturers, reference values, tenants and pods into a running gate
     #[command(subcommand)]
     Enter(EnterCommand),
@@ -64,6 +69,8 @@ fn main() -> ExitCode {
     match cli.command {
         Command::Gate(gate) => ended(gate.run().map(|()| false)),
         Command::Client(client) => ended(client.run().map_err(told)),
+        #[cfg(feature = "kubernetes")]
+        Command::Cluster(cluster) => ended(cluster.run().map(|()| false).map_err(told)),
         Command::Enter(enter) => ended(enter.run().map(|()| false).map_err(told)),
         Command::TenantAttest(tenant) => ended(tenant.run().map_err(told)),
         Command::Reference(reference) => ended(reference.run()),

@@ -1,0 +1,12 @@
+//! The gate of a Kubernetes cluster: nothing runs that was not checked, and nothing is ready that was not attested.
+//!
+//! What is decided stands in functions of plain data ([`admission`]): they are given a request and what is [`known`] of the
+//! cluster, which is to be watched: nothing is fetched while a request waits.
+
+pub mod admission;
+pub mod certificates;
+pub mod cli;
+pub mod known;
+pub mod names;
+pub mod object;
+pub mod resources;

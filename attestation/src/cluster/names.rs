@@ -1,0 +1,24 @@
+//! The names by which the gate is known in a cluster.
+
+/// The group of the custom resources, and the prefix of labels, annotations, gates and taints.
+pub const GROUP: &str = "locus.dev";
+/// The version of the custom resources.
+pub const VERSION: &str = "v1alpha1";
+/// Keeps a pod from being scheduled until the model check passed and a trusted worker is there.
+pub const SCHEDULING_GATE: &str = "locus.dev/attestation";
+/// The condition of a pod that is true when its own attestation passed; its readiness depends on it.
+pub const READINESS_GATE: &str = "locus.dev/attested";
+/// Keeps pods off a worker that is not trusted.
+pub const TAINT: &str = "locus.dev/untrusted";
+/// The digest of what was checked when a pod was admitted.
+pub const VERDICT: &str = "locus.dev/verdict";
+/// The tenant that a pod belongs to, as its signature says.
+pub const TENANT: &str = "locus.dev/tenant";
+/// A tenant's signature over a workload.
+pub const SIGNATURE: &str = "locus.dev/signature";
+/// What every annotation of the gate starts with.
+pub const PREFIX: &str = "locus.dev/";
+/// Who writes the gate's part of objects, as server-side apply knows it.
+pub const MANAGER: &str = "locus-gate";
+/// The annotation by which a kubelet marks what stands for a static pod.
+pub const MIRROR: &str = "kubernetes.io/config.mirror";
