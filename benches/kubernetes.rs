@@ -1,8 +1,11 @@
-//! Kubernetes: who can talk to whom in a large cluster.
+//! Kubernetes: all rules about a large folder beside other checkers, placements, and who can talk to whom in a large cluster.
 //!
 //! ```sh
-//! cargo bench --bench kubernetes
+//! KUBE_LINTER=... KUBE_SCORE=... KUBECONFORM=... KUBECONFORM_SCHEMAS=... CHECKOV=... cargo bench --bench kubernetes
 //! ```
+//!
+//! Other checkers are named by these variables and left out when they are not; `KUBECONFORM_SCHEMAS` is where kubeconform finds its
+//! schemas, as in `FOLDER/{{ .ResourceKind }}{{ .KindSuffix }}.json`. All run on the same folder, in turns.
 //!
 //! Times are the best of several, as a machine can only be too slow. Each figure has its limit beside it, and one that is over
 //! it makes the run fail.
@@ -12,6 +15,11 @@
     clippy::indexing_slicing,
     reason = "a benchmark fails by panicking"
 )]
+
+#[path = "kubernetes/folder.rs"]
+mod folder;
+#[path = "kubernetes/placements.rs"]
+mod placements;
 
 use std::fmt::Write as _;
 use std::process::ExitCode;
@@ -28,15 +36,17 @@ use locus_frontends::loader::MemoryLoader;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// A figure, and what it may be at most.
-struct Figure {
-    name: String,
-    value: f64,
-    unit: &'static str,
-    limit: f64,
+pub(crate) struct Figure {
+    pub(crate) name: String,
+    pub(crate) value: f64,
+    pub(crate) unit: &'static str,
+    pub(crate) limit: f64,
 }
 
 fn main() -> ExitCode {
     let mut figures = Vec::new();
+    folder::measure(&mut figures);
+    placements::measure(&mut figures);
     reachability(&mut figures);
     let mut over = false;
     for figure in &figures {
@@ -55,7 +65,7 @@ fn main() -> ExitCode {
 }
 
 /// The shortest of some runs.
-fn best<T>(runs: usize, mut run: impl FnMut() -> T) -> (Duration, T) {
+pub(crate) fn best<T>(runs: usize, mut run: impl FnMut() -> T) -> (Duration, T) {
     let mut all = (0..runs).map(|_| {
         let start = Instant::now();
         let result = run();

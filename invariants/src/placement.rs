@@ -7,9 +7,11 @@ use locus_core::Diagnostic;
 use locus_core::diagnostic::Verdict;
 use locus_core::facts::{AtomId, Facts};
 use locus_core::placement::{LineId, Placement, Problem, Question};
-use locus_frontends::language::Loaded;
+use locus_frontends::language::{Loaded, Words};
 use locus_solver::limits::Limits;
 use locus_solver::placement::{Outcome, core, has_room_for};
+
+use crate::check::{Checker, Options};
 
 /// The time that all questions about a configuration may take.
 const TIME: Duration = Duration::from_secs(10);
@@ -44,6 +46,43 @@ fn solve(problem: &Problem, limits: &Limits) -> Answer {
         Err(Outcome::Unknown(reason)) => Answer::Unknown(reason.to_string()),
         Err(Outcome::Impossible) => Answer::Conflict(Vec::new()),
     }
+}
+
+/// Answers the questions of a configuration once for all who ask, when a rule asks at all: what conflicts is then one of its
+/// facts, and nobody answers them again.
+pub fn settle(loaded: &mut Loaded, options: &Options<'_>, words: &Words) {
+    let own = words.contains(name(loaded).unwrap_or_default());
+    let asked = own
+        || Checker::builtin(loaded.language)
+            .is_some_and(|checker| is_asked(checker, loaded, options));
+    if asked {
+        let (facts, unchecked) = facts(loaded);
+        if let Cow::Owned(facts) = facts {
+            loaded.facts = facts;
+        }
+        loaded.unchecked.extend(unchecked);
+    }
+    loaded.questions.clear();
+}
+
+/// The name of the field that answers are stated in.
+fn name(loaded: &Loaded) -> Option<&'static str> {
+    let field = loaded.questions.first()?.conflict.index();
+    let sigs = loaded.facts.declarations().sigs.iter();
+    let mut fields = sigs.flat_map(|sig| sig.fields);
+    fields.nth(field).map(|field| field.name)
+}
+
+/// Whether a rule that is on reads the answers.
+pub(crate) fn is_asked(checker: &Checker, loaded: &Loaded, options: &Options<'_>) -> bool {
+    let Some(name) = name(loaded) else {
+        return false;
+    };
+    let mut rules = checker.program().rules.iter().map(|rule| &rule.rule);
+    rules.any(|rule| {
+        let mut ignored = options.ignore.iter();
+        rule.text.contains(name) && !ignored.any(|name| rule.is_called(name))
+    })
 }
 
 /// The facts of a configuration with the answers to its questions, and what could not be answered.

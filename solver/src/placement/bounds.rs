@@ -18,7 +18,7 @@ pub(super) fn exclude(instance: &Instance) -> bool {
 }
 
 /// What is left in a place of each shape when what is everywhere is there; none when that does not fit.
-fn left(instance: &Instance) -> Option<Vec<Vec<u64>>> {
+pub(super) fn left(instance: &Instance) -> Option<Vec<Vec<u64>>> {
     let mut free = instance.capacity.clone();
     for (shape, free) in free.iter_mut().enumerate() {
         if instance.places.get(shape).is_none_or(|&places| places == 0) {
@@ -42,16 +42,16 @@ fn demand(instance: &Instance, group: usize) -> &[u64] {
     instance.demand.get(group).map_or(&[], Vec::as_slice)
 }
 
-fn count(instance: &Instance, group: usize) -> usize {
+pub(super) fn count(instance: &Instance, group: usize) -> usize {
     instance.counts.get(group).copied().unwrap_or(0)
 }
 
-fn places(instance: &Instance, shape: usize) -> usize {
+pub(super) fn places(instance: &Instance, shape: usize) -> usize {
     instance.places.get(shape).copied().unwrap_or(0)
 }
 
 /// How many things of each group a place of each shape can have, when there is nothing else.
-fn fits(instance: &Instance, free: &[Vec<u64>]) -> Vec<Vec<usize>> {
+pub(super) fn fits(instance: &Instance, free: &[Vec<u64>]) -> Vec<Vec<usize>> {
     let one = |group: usize, shape: usize| {
         if !instance.allows(group, shape) {
             return 0;
@@ -71,7 +71,7 @@ fn fits(instance: &Instance, free: &[Vec<u64>]) -> Vec<Vec<usize>> {
         .collect()
 }
 
-fn fit(fits: &[Vec<usize>], group: usize, shape: usize) -> usize {
+pub(super) fn fit(fits: &[Vec<usize>], group: usize, shape: usize) -> usize {
     let of = fits.get(group).and_then(|shapes| shapes.get(shape));
     of.copied().unwrap_or(0)
 }
@@ -130,7 +130,7 @@ fn start(instance: &Instance) -> bool {
 }
 
 /// How many places of each shape are in each area, and how many areas there are.
-fn areas(instance: &Instance, area: Area) -> Vec<Vec<(usize, usize)>> {
+pub(super) fn areas(instance: &Instance, area: Area) -> Vec<Vec<(usize, usize)>> {
     match area {
         Area::Place => {
             let shapes = instance.shapes();
@@ -158,37 +158,13 @@ fn areas(instance: &Instance, area: Area) -> Vec<Vec<(usize, usize)>> {
 /// Whether a group that is spread, or whose things are apart, has too few areas.
 fn regions(instance: &Instance, fits: &[Vec<usize>]) -> bool {
     instance.relations.iter().any(|relation| match relation {
-        Relation::Spread {
-            group,
-            others,
-            area,
-            skew,
-            least_areas,
-            counted,
-        } if others == &[*group] => {
-            let counted = |shape: usize| counted.get(shape) == Some(&true);
-            let mut shapes = 0..instance.places.len();
-            if shapes.any(|shape| fit(fits, *group, shape) > 0 && !counted(shape)) {
-                // There may be any number where it is not counted.
-                return false;
-            }
-            let rooms: Vec<usize> = areas(instance, *area)
-                .iter()
-                .filter(|area| area.iter().any(|(shape, _)| counted(*shape)))
-                .map(|area| {
-                    let rooms = area.iter().filter(|(shape, _)| counted(*shape));
-                    rooms.fold(0_usize, |sum, (shape, places)| {
-                        sum.saturating_add(fit(fits, *group, *shape).saturating_mul(*places))
-                    })
-                })
-                .collect();
-            let least = match rooms.len() < *least_areas {
-                true => 0,
-                false => rooms.iter().copied().min().unwrap_or(0),
+        Relation::Spread { group, .. } => {
+            let rooms = spread_rooms(instance, fits, relation);
+            let room = |rooms: Vec<(Vec<usize>, usize)>| {
+                let rooms = rooms.into_iter().map(|(_, room)| room);
+                rooms.fold(0_usize, usize::saturating_add)
             };
-            let most = least.saturating_add(*skew);
-            let room = rooms.iter().map(|room| *room.min(&most));
-            room.fold(0_usize, usize::saturating_add) < count(instance, *group)
+            rooms.is_some_and(|rooms| room(rooms) < count(instance, *group))
         }
         Relation::Shared { groups } => {
             // All of them must fit into one place.
@@ -203,6 +179,97 @@ fn regions(instance: &Instance, fits: &[Vec<usize>]) -> bool {
         }
         _ => false,
     })
+}
+
+/// How many things of a group that is spread each of its areas can have, with the shapes of the area; none when that is not
+/// known, as other groups count too or some places do not.
+pub(super) fn spread_rooms(
+    instance: &Instance,
+    fits: &[Vec<usize>],
+    relation: &Relation,
+) -> Option<Vec<(Vec<usize>, usize)>> {
+    let Relation::Spread {
+        group,
+        others,
+        area,
+        skew,
+        least_areas,
+        counted,
+    } = relation
+    else {
+        return None;
+    };
+    if others != &[*group] {
+        return None;
+    }
+    let counted = |shape: usize| counted.get(shape) == Some(&true);
+    let mut shapes = 0..instance.places.len();
+    if shapes.any(|shape| fit(fits, *group, shape) > 0 && !counted(shape)) {
+        // There may be any number where it is not counted.
+        return None;
+    }
+    let areas = areas(instance, *area);
+    let areas = areas
+        .iter()
+        .filter(|area| area.iter().any(|(shape, _)| counted(*shape)));
+    let mut rooms: Vec<(Vec<usize>, usize)> = areas
+        .map(|area| {
+            let own = area.iter().filter(|(shape, _)| counted(*shape));
+            let room = own.clone().fold(0_usize, |sum, (shape, places)| {
+                sum.saturating_add(fit(fits, *group, *shape).saturating_mul(*places))
+            });
+            (own.map(|(shape, _)| *shape).collect(), room)
+        })
+        .collect();
+    let least = match rooms.len() < *least_areas {
+        true => 0,
+        false => rooms.iter().map(|(_, room)| *room).min().unwrap_or(0),
+    };
+    let most = least.saturating_add(*skew);
+    for (_, room) in &mut rooms {
+        *room = (*room).min(most);
+    }
+    Some(rooms)
+}
+
+/// Which of some groups cannot share a place, with others and with their own.
+pub(super) fn apart_in_places(instance: &Instance, groups: &[usize]) -> Vec<Vec<bool>> {
+    let mut all = vec![vec![false; groups.len()]; groups.len()];
+    for relation in &instance.relations {
+        let Relation::Apart {
+            group,
+            others,
+            area,
+        } = relation
+        else {
+            continue;
+        };
+        // What is apart in a region is apart in each place, when all are in one.
+        let everywhere = match area {
+            Area::Place => true,
+            Area::Region(way) => {
+                let mut regions = instance.regions.iter();
+                regions.all(|regions| regions.get(*way).is_some_and(Option::is_some))
+            }
+        };
+        if !everywhere {
+            continue;
+        }
+        for (a, one) in groups.iter().enumerate() {
+            for (b, other) in groups.iter().enumerate() {
+                if one == group
+                    && others.contains(other)
+                    && let Some(slot) = all.get_mut(a).and_then(|all| all.get_mut(b))
+                {
+                    *slot = true;
+                    if let Some(slot) = all.get_mut(b).and_then(|all| all.get_mut(a)) {
+                        *slot = true;
+                    }
+                }
+            }
+        }
+    }
+    all
 }
 
 /// Whether groups of which each area takes one thing at most have too many.

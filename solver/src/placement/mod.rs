@@ -4,6 +4,7 @@ mod bounds;
 mod encode;
 mod fill;
 mod greedy;
+mod prices;
 #[cfg(test)]
 mod tests;
 
@@ -35,6 +36,14 @@ pub fn place(instance: &Instance, limits: &Limits) -> Outcome {
     {
         return Outcome::Placed(placement);
     }
+    if prices::exclude(instance) {
+        return Outcome::Impossible;
+    }
+    if let Some(placement) = prices::place(instance)
+        && instance.refuses(&placement).is_none()
+    {
+        return Outcome::Placed(placement);
+    }
     let outcome = encode::place(instance, limits);
     // An answer that the instance itself refuses is none.
     match outcome {
@@ -61,8 +70,12 @@ pub fn core(problem: &Problem, limits: &Limits) -> Result<Vec<LineId>, Outcome> 
         problem,
         limits,
         kept: vec![true; problem.lines],
-        // What counting shows is shown again and again in no time.
-        counts: bounds::exclude(&problem.whole()),
+        means: match problem.whole() {
+            // What counting shows is shown again and again in no time.
+            instance if bounds::exclude(&instance) => Means::Counting,
+            instance if prices::exclude(&instance) => Means::Prices,
+            _ => Means::All,
+        },
     };
     let all: Vec<LineId> = (0..problem.lines).collect();
     search.shrink(&all);
@@ -77,8 +90,15 @@ struct Core<'c> {
     problem: &'c Problem,
     limits: &'c Limits,
     kept: Vec<bool>,
-    /// Whether to count only.
-    counts: bool,
+    means: Means,
+}
+
+/// By what means it is known that there is no placement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Means {
+    Counting,
+    Prices,
+    All,
 }
 
 impl Core<'_> {
@@ -86,9 +106,16 @@ impl Core<'_> {
     fn conflicts(&self) -> bool {
         let gone = |line: LineId| self.kept.get(line) != Some(&true);
         let instance = self.problem.without(&gone);
-        match self.counts {
-            true => bounds::exclude(&instance),
-            false => place(&instance, self.limits) == Outcome::Impossible,
+        match self.means {
+            Means::Counting => bounds::exclude(&instance),
+            // Where there is a placement, no prices need to be tried.
+            Means::Prices => {
+                bounds::exclude(&instance)
+                    || (greedy::place(&instance).is_none()
+                        && fill::place(&instance).is_none()
+                        && prices::exclude(&instance))
+            }
+            Means::All => place(&instance, self.limits) == Outcome::Impossible,
         }
     }
 

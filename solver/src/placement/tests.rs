@@ -5,7 +5,7 @@ use locus_core::placement::{
 };
 use proptest::prelude::*;
 
-use super::{Outcome, core, encode, place};
+use super::{Outcome, core, encode, place, prices};
 use crate::limits::Limits;
 
 /// Tries all placements.
@@ -133,6 +133,8 @@ proptest! {
     #[test]
     fn placements_are_as_brute_force_finds_them(instance in instance()) {
         let expected = brute(&instance);
+        // Prices never exclude what there is.
+        prop_assert!(!(expected && prices::exclude(&instance)));
         // By all means, and by the solver alone.
         for outcome in [place(&instance, &Limits::default()), encode::place(&instance, &Limits::default())] {
             match outcome {
@@ -241,4 +243,67 @@ fn things_that_wait_for_each_other_have_no_place() {
         place(&instance, &Limits::default()),
         Outcome::Placed(_)
     ));
+}
+
+/// Nodes with CPUs and memory, and things that need both.
+fn wide(nodes: &[(usize, u64, u64)], things: &[(usize, u64, u64)]) -> Instance {
+    Instance {
+        places: nodes.iter().map(|(count, ..)| *count).collect(),
+        capacity: nodes
+            .iter()
+            .map(|(_, cpu, memory)| vec![*cpu, *memory])
+            .collect(),
+        regions: nodes.iter().map(|_| vec![]).collect(),
+        counts: things.iter().map(|(count, ..)| *count).collect(),
+        demand: things
+            .iter()
+            .map(|(_, cpu, memory)| vec![*cpu, *memory])
+            .collect(),
+        allowed: things.iter().map(|_| vec![true; nodes.len()]).collect(),
+        everywhere: things.iter().map(|_| false).collect(),
+        relations: Vec::new(),
+    }
+}
+
+#[test]
+fn prices_show_what_no_resource_shows_alone() {
+    // One of each leaves too little CPU, two of the second too little memory, and of each resource there is enough.
+    let instance = wide(&[(100, 4, 8)], &[(60, 3, 2), (60, 2, 6)]);
+    assert!(prices::exclude(&instance));
+    let instance = wide(&[(100, 4, 8)], &[(60, 3, 2), (40, 2, 6)]);
+    assert!(!prices::exclude(&instance));
+}
+
+#[test]
+fn prices_show_what_sizes_leave_over() {
+    // Thirds and halves and a bit: each place holds two of the first and one of the second, or less that is worth as much.
+    let instance = wide(
+        &[(100, 1000, 1000)],
+        &[(200, 340, 1), (100, 320, 1), (40, 330, 1), (160, 335, 1)],
+    );
+    assert!(matches!(
+        place(&instance, &Limits::default()),
+        Outcome::Impossible
+    ));
+}
+
+#[test]
+fn prices_show_what_zones_leave_over() {
+    // Three zones of 34, 33 and 33 places, one of which the spread group may not use but must count.
+    let zones = [34, 33, 33];
+    let mut instance = wide(
+        &zones.map(|count| (count, 4, 100)),
+        &[(150, 1, 1), (120, 3, 1)],
+    );
+    instance.regions = vec![vec![Some(0)], vec![Some(1)], vec![Some(2)]];
+    instance.allowed = vec![vec![true, true, true], vec![true, true, false]];
+    instance.relations = vec![Relation::Spread {
+        group: 0,
+        others: vec![0],
+        area: Area::Region(0),
+        skew: 1,
+        least_areas: 1,
+        counted: vec![true; 3],
+    }];
+    assert_eq!(place(&instance, &Limits::default()), Outcome::Impossible);
 }
