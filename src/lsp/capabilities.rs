@@ -7,6 +7,7 @@ use lsp_types::{
     CompletionOptions, DiagnosticOptions, DiagnosticServerCapabilities, DocumentLinkOptions,
     ExecuteCommandOptions, FoldingRangeProviderCapability, HoverProviderCapability,
     InitializeParams, OneOf, RenameOptions, SaveOptions, SelectionRangeProviderCapability,
+    SemanticTokensFullOptions, SemanticTokensOptions, SemanticTokensServerCapabilities,
     ServerCapabilities, TextDocumentSyncCapability, TextDocumentSyncKind, TextDocumentSyncOptions,
     TextDocumentSyncSaveOptions, WorkDoneProgressOptions, WorkspaceFoldersServerCapabilities,
     WorkspaceServerCapabilities,
@@ -14,7 +15,7 @@ use lsp_types::{
 use serde::Deserialize;
 
 use super::position::Encoding;
-use super::requests::commands;
+use super::requests::{commands, tokens};
 use super::world::Options;
 
 /// What a client may ask for when it starts the server.
@@ -129,6 +130,15 @@ pub(super) fn server(options: &Options) -> ServerCapabilities {
             resolve_provider: Some(false),
         }),
         document_formatting_provider: Some(OneOf::Left(true)),
+        inlay_hint_provider: Some(OneOf::Left(true)),
+        semantic_tokens_provider: Some(SemanticTokensServerCapabilities::SemanticTokensOptions(
+            SemanticTokensOptions {
+                legend: tokens::legend(),
+                range: Some(false),
+                full: Some(SemanticTokensFullOptions::Bool(true)),
+                work_done_progress_options: no_progress,
+            },
+        )),
         execute_command_provider: Some(ExecuteCommandOptions {
             commands: commands::ALL.iter().map(|&name| name.to_owned()).collect(),
             work_done_progress_options: no_progress,

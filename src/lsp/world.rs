@@ -192,18 +192,47 @@ impl World {
 
     /// The name at a place of a file, with all that is the same in the files that share their names with it.
     pub(super) fn name_at(&self, path: &str, offset: usize) -> Result<Option<NameHere>, Cancelled> {
-        let Some(known) = self.snapshot.language_of(path) else {
-            return Ok(None);
-        };
+        let together = self.together(path)?;
+        Ok(self.snapshot.name_at(path, offset, &together))
+    }
+
+    /// The files that share their names with a file.
+    pub(super) fn together(&self, path: &str) -> Result<Vec<String>, Cancelled> {
         let mut together: Vec<String> = Vec::new();
-        if known.language.shares_names() {
+        let known = self.snapshot.language_of(path);
+        if known.is_some_and(|known| known.language.shares_names()) {
+            for project in self.projects_of(path) {
+                together.extend(project.files.iter().map(|file| absolute(file)));
+            }
+            // What a project reads beyond its own files is known once it was checked.
             for report in self.reports(path)? {
                 together.extend(report.files.iter().map(|file| absolute(file)));
             }
             together.sort_unstable();
             together.dedup();
         }
-        Ok(self.snapshot.name_at(path, offset, &together))
+        Ok(together)
+    }
+
+    /// The texts of the other files that share their names with a file.
+    pub(super) fn others(&self, path: &str) -> Result<Vec<Arc<str>>, Cancelled> {
+        let together = self.together(path)?.into_iter();
+        let others = together.filter(|other| other != path);
+        Ok(others.filter_map(|other| self.text(&other)).collect())
+    }
+
+    /// The language of a file; one that cannot be recognised while it is typed is what it was in the workspace.
+    pub(super) fn language(
+        &self,
+        path: &str,
+    ) -> Option<&'static dyn locus_frontends::language::Language> {
+        match self.snapshot.language_of(path) {
+            Some(known) => Some(known.language),
+            None => self
+                .projects_of(path)
+                .first()
+                .map(|project| project.language),
+        }
     }
 
     /// A place of a text in bytes.

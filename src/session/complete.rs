@@ -1,8 +1,9 @@
 //! What can be written at a place, also in a file that is only half typed.
 
+use std::sync::Arc;
+
 use locus_core::Sources;
-use locus_frontends::language::editing::matches;
-use locus_frontends::language::{Language, NamePart, Place, Suggestion};
+use locus_frontends::language::{FileText, Language, Place, Suggestion};
 use locus_frontends::yaml::{self, Kind, Node};
 
 use super::Snapshot;
@@ -28,8 +29,14 @@ pub struct Written {
 }
 
 impl Snapshot {
-    /// What can be written at a place of a text in a language.
-    pub fn complete(&self, language: &dyn Language, text: &str, offset: usize) -> Completion {
+    /// What can be written at a place of a text in a language; the other files are those that share their names with it.
+    pub fn complete(
+        &self,
+        language: &dyn Language,
+        text: &str,
+        offset: usize,
+        others: &[Arc<str>],
+    ) -> Completion {
         let half = Half::of(text, offset);
         let mut sources = Sources::new();
         let file = sources.add("", half.text.as_str());
@@ -39,6 +46,16 @@ impl Snapshot {
             is_key: half.is_key,
             indent: half.indent,
             suggestions: Vec::new(),
+        };
+        let parsed_others = parse_all(others, file);
+        let others_of = |own: Option<&Node>| -> Vec<&Node> {
+            let documents = parsed.documents.iter();
+            let documents =
+                documents.chain(parsed_others.iter().flat_map(|(_, one)| &one.documents));
+            let roots = documents.map(|document| &document.root);
+            roots
+                .filter(|root| own.is_none_or(|own| !std::ptr::eq(*root, own)))
+                .collect()
         };
         let at = u32::try_from(half.word.start).unwrap_or(u32::MAX);
         let holds = |node: &&Node| node.span.start <= at && at <= node.span.end;
@@ -59,6 +76,8 @@ impl Snapshot {
                     root: &empty,
                     path: &[],
                     is_key: true,
+                    around: &[&empty],
+                    others: &others_of(None),
                 };
                 completion.suggestions = language.suggest(&place);
             }
@@ -66,48 +85,70 @@ impl Snapshot {
         };
         let mut path: Vec<&str> = Vec::new();
         let mut siblings: Vec<&str> = Vec::new();
-        descend(root, at, half.is_key, &mut path, &mut siblings);
+        let mut around: Vec<&Node> = vec![root];
+        descend(root, at, half.is_key, &mut path, &mut siblings, &mut around);
+        let others = others_of(Some(root));
         let place = Place {
             root,
             path: &path,
             is_key: half.is_key,
+            around: &around,
+            others: &others,
         };
         let mut all = language.suggest(&place);
         if half.is_key {
             all.retain(|one| !siblings.contains(&one.text.as_str()));
         }
-        let mut names = names_for(language, &half.text, root, &place);
+        let mut names = names_for(
+            language,
+            &place,
+            &half.text,
+            parsed.documents.iter(),
+            &parsed_others,
+        );
+        all.retain(|one| !names.iter().any(|name| name.text == one.text));
         names.append(&mut all);
         completion.suggestions = names;
         completion
     }
 
-    /// What a language says about the last key of a path in a text, or about the value there.
+    /// What a language says about the key or value at a place of a text.
     pub fn written(
         &self,
         language: &dyn Language,
-        root: &Node,
-        path: &[&str],
-        value: Option<&str>,
+        text: &str,
+        offset: usize,
+        others: &[Arc<str>],
     ) -> Option<Written> {
-        let (wanted, place) = match value {
-            Some(value) => (
-                value,
-                Place {
-                    root,
-                    path,
-                    is_key: false,
-                },
-            ),
-            None => {
-                let (last, before) = path.split_last()?;
-                let place = Place {
-                    root,
-                    path: before,
-                    is_key: true,
-                };
-                (*last, place)
-            }
+        let mut sources = Sources::new();
+        let file = sources.add("", text);
+        let parsed = yaml::parse(&sources, file, &yaml::Limits::default());
+        let at = u32::try_from(offset).unwrap_or(u32::MAX);
+        let holds = |node: &&Node| node.span.start <= at && at <= node.span.end;
+        let mut roots = parsed.documents.iter().map(|document| &document.root);
+        let root = roots.find(holds)?;
+        let (mut path, mut siblings, mut around) = (Vec::new(), Vec::new(), vec![root]);
+        descend(root, at, true, &mut path, &mut siblings, &mut around);
+        // What is no key is a value: the way to it is longer.
+        let map = around.last().and_then(|node| node.as_mapping());
+        let key = map.and_then(|map| {
+            let mut entries = map.entries.iter();
+            entries.find(|entry| entry.key.span.start <= at && at <= entry.key.span.end)
+        });
+        let parsed_others = parse_all(others, file);
+        let others = parsed_others.iter().flat_map(|(_, one)| &one.documents);
+        let others: Vec<&Node> = others.map(|document| &document.root).collect();
+        let value = around.last().and_then(|node| node.as_str());
+        let (wanted, is_key) = match key {
+            Some(entry) => (entry.key.as_str()?, true),
+            None => (value?, false),
+        };
+        let place = Place {
+            root,
+            path: &path,
+            is_key,
+            around: &around,
+            others: &others,
         };
         let mut all = language.suggest(&place).into_iter();
         let about = all.find(|one| one.text == wanted)?;
@@ -115,43 +156,48 @@ impl Snapshot {
     }
 }
 
-/// The names that are defined in a document and can be used at a place.
-fn names_for(
+/// Other files, with their texts.
+fn parse_all(texts: &[Arc<str>], file: locus_core::FileId) -> Vec<(Arc<str>, yaml::Parsed)> {
+    let limits = yaml::Limits::default();
+    let all = texts.iter();
+    all.map(|text| (text.clone(), yaml::parse_text(text, file, &limits)))
+        .collect()
+}
+
+/// The names that are defined and can be used at a place.
+fn names_for<'d>(
     language: &dyn Language,
-    text: &str,
-    root: &Node,
     place: &Place<'_>,
+    text: &str,
+    documents: impl Iterator<Item = &'d yaml::Document>,
+    others: &'d [(Arc<str>, yaml::Parsed)],
 ) -> Vec<Suggestion> {
-    let table = language.names();
-    let path = place.path;
-    // A name in a list stands one step below the key.
-    let (key, is_first) = match path {
-        [before @ .., ""] => (before, true),
-        all => (all, false),
-    };
-    let kinds: Vec<usize> = table
-        .iter()
-        .enumerate()
-        .filter(|(_, names)| {
-            names.used.iter().any(|used| {
-                let fits = matches!(
-                    used.part,
-                    NamePart::Each | NamePart::First | NamePart::BeforeColon
-                );
-                let in_map =
-                    place.is_key && used.part == NamePart::Each && matches(used.path, path);
-                let in_value = !place.is_key
-                    && fits
-                    && (matches(used.path, path) || (is_first && matches(used.path, key)));
-                in_map || in_value
-            })
-        })
-        .map(|(kind, _)| kind)
-        .collect();
-    let all = locus_frontends::language::editing::names_in(table, text, root);
+    let kinds = language.names_for(place);
     let mut suggestions: Vec<Suggestion> = Vec::new();
-    for name in all.into_iter().filter(|name| name.is_definition) {
-        if !kinds.contains(&name.kind) {
+    if kinds.is_empty() {
+        return suggestions;
+    }
+    // The document of the place comes first: scopes count documents.
+    let mut roots: Vec<&Node> = documents.map(|document| &document.root).collect();
+    roots.sort_by_key(|root| !std::ptr::eq(*root, place.root));
+    let mut files = vec![FileText { text, roots }];
+    files.extend(others.iter().map(|(text, one)| {
+        FileText {
+            text,
+            roots: one
+                .documents
+                .iter()
+                .map(|document| &document.root)
+                .collect(),
+        }
+    }));
+    let table = language.names();
+    let found = language.find_names(&files).into_iter().flatten();
+    for name in found.filter(|name| name.is_definition) {
+        let fits = |(kind, scope): &(usize, Option<String>)| {
+            *kind == name.kind && scope.as_ref().is_none_or(|scope| *scope == name.scope)
+        };
+        if !kinds.iter().any(fits) {
             continue;
         }
         let what = table.get(name.kind).map_or("name", |names| names.what);
@@ -174,6 +220,7 @@ fn descend<'n>(
     is_key: bool,
     path: &mut Vec<&'n str>,
     siblings: &mut Vec<&'n str>,
+    around: &mut Vec<&'n Node>,
 ) {
     match &node.kind {
         Kind::Mapping(mapping) => {
@@ -191,12 +238,14 @@ fn descend<'n>(
                 return;
             }
             path.push(entry.key.as_str().unwrap_or_default());
-            descend(&entry.value, at, is_key, path, siblings);
+            around.push(&entry.value);
+            descend(&entry.value, at, is_key, path, siblings, around);
         }
         Kind::Sequence(items) => {
             path.push("");
             if let Some(item) = items.iter().rfind(|item| item.span.start <= at) {
-                descend(item, at, is_key, path, siblings);
+                around.push(item);
+                descend(item, at, is_key, path, siblings, around);
             }
         }
         Kind::Scalar(_) => {}

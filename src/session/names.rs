@@ -6,8 +6,7 @@
 use std::sync::Arc;
 
 use locus_core::{FileId, Sources, Span};
-use locus_frontends::language::editing::{NameAt, names_in};
-use locus_frontends::language::{Language, Recognised};
+use locus_frontends::language::{FileText, Language, NameAt, Recognised};
 use locus_frontends::loader::Loader as _;
 use locus_frontends::yaml;
 
@@ -65,14 +64,83 @@ impl Snapshot {
 
     /// The names of a file.
     pub fn names(&self, language: &dyn Language, path: &str) -> Vec<NameAt> {
-        let Some((text, file)) = self.text(path) else {
-            return Vec::new();
-        };
-        let parsed = yaml::parse_text(&text, file, &yaml::Limits::default());
-        let documents = parsed.documents.iter();
-        documents
-            .flat_map(|document| names_in(language.names(), &text, &document.root))
-            .collect()
+        let all = self.names_of(language, &[path.to_owned()]);
+        all.into_iter().flat_map(|(_, names)| names).collect()
+    }
+
+    /// The names of files that share them.
+    pub fn names_of(
+        &self,
+        language: &dyn Language,
+        paths: &[String],
+    ) -> Vec<(String, Vec<NameAt>)> {
+        self.with_files(language, paths, |files| language.find_names(files))
+            .map_or_else(Vec::new, |(paths, found)| {
+                paths.into_iter().zip(found).collect()
+            })
+    }
+
+    /// What a language shows in a file that the other files decide: places in bytes, and texts.
+    pub fn hints(
+        &self,
+        language: &dyn Language,
+        path: &str,
+        together: &[String],
+    ) -> Vec<(usize, String)> {
+        let mut paths = vec![path.to_owned()];
+        paths.extend(together.iter().filter(|other| *other != path).cloned());
+        self.with_files(language, &paths, |files| language.hints(files, 0))
+            .map_or_else(Vec::new, |(_, hints)| hints)
+    }
+
+    /// What to write so that a name of a file is defined: a place in bytes, and a text.
+    pub fn create(
+        &self,
+        language: &dyn Language,
+        path: &str,
+        name: &NameAt,
+    ) -> Option<(usize, String)> {
+        let (_, edit) = self.with_files(language, &[path.to_owned()], |files| {
+            language.create(files.first()?, name)
+        })?;
+        edit
+    }
+
+    /// Calls a function with the files among some that are of a language.
+    fn with_files<T>(
+        &self,
+        language: &dyn Language,
+        paths: &[String],
+        call: impl FnOnce(&[FileText<'_>]) -> T,
+    ) -> Option<(Vec<String>, T)> {
+        let mut read = Vec::new();
+        for (at, path) in paths.iter().enumerate() {
+            // The first is asked about, whatever it is at the moment.
+            let known = at == 0
+                || self
+                    .language_of(path)
+                    .is_some_and(|known| known.language.name() == language.name());
+            if let (true, Some((text, file))) = (known, self.text(path)) {
+                let parsed = yaml::parse_text(&text, file, &yaml::Limits::default());
+                read.push((path.clone(), text, parsed));
+            } else if at == 0 {
+                return None;
+            }
+        }
+        let files: Vec<FileText<'_>> = read
+            .iter()
+            .map(|(_, text, parsed)| FileText {
+                text,
+                roots: parsed
+                    .documents
+                    .iter()
+                    .map(|document| &document.root)
+                    .collect(),
+            })
+            .collect();
+        let found = call(&files);
+        drop(files);
+        Some((read.into_iter().map(|(path, ..)| path).collect(), found))
     }
 
     fn text(&self, path: &str) -> Option<(Arc<str>, FileId)> {
@@ -86,28 +154,31 @@ impl Snapshot {
     /// The name at a place of a file, looked for in all files that are checked with it.
     pub fn name_at(&self, path: &str, offset: usize, together: &[String]) -> Option<NameHere> {
         let language = self.language_of(path)?.language;
-        let own = self.names(language, path);
+        let mut paths = vec![path.to_owned()];
+        paths.extend(together.iter().filter(|other| *other != path).cloned());
+        let files = self.names_of(language, &paths);
+        let own = &files.first()?.1;
         let bytes = |span: Span| span.start as usize..span.end as usize;
         let covers = |name: &&NameAt| {
             let bytes = bytes(name.span);
             bytes.start <= offset && offset <= bytes.end
         };
         let at = own.iter().find(covers)?.clone();
-        let kinds: Vec<usize> = own.iter().filter(covers).map(|name| name.kind).collect();
         // A text may be a name of several kinds; the one that is defined somewhere is meant.
-        let mut files: Vec<(String, Vec<NameAt>)> = vec![(path.to_owned(), own.clone())];
-        for other in together.iter().filter(|other| *other != path) {
-            let known = self.language_of(other);
-            if known.is_some_and(|known| known.language.name() == language.name()) {
-                files.push((other.clone(), self.names(language, other)));
-            }
-        }
-        let defines = |kind: usize| {
-            let mut names = files.iter().flat_map(|(_, names)| names);
-            names.any(|name| name.kind == kind && name.is_definition && name.name == at.name)
+        let kinds: Vec<(usize, String)> = own
+            .iter()
+            .filter(covers)
+            .map(|name| (name.kind, name.scope.clone()))
+            .collect();
+        let same = |name: &NameAt, kind: usize, scope: &str| {
+            name.kind == kind && name.scope == scope && name.name == at.name
         };
-        let kind = kinds.iter().copied().find(|&kind| defines(kind));
-        let kind = kind.unwrap_or(at.kind);
+        let defines = |(kind, scope): &&(usize, String)| {
+            let mut names = files.iter().flat_map(|(_, names)| names);
+            names.any(|name| name.is_definition && same(name, *kind, scope))
+        };
+        let found = kinds.iter().find(defines).cloned();
+        let (kind, scope) = found.unwrap_or_else(|| (at.kind, at.scope.clone()));
         let mut here = NameHere {
             what: language
                 .names()
@@ -118,9 +189,9 @@ impl Snapshot {
             defined: Vec::new(),
             used: Vec::new(),
         };
-        for (path, names) in files {
+        for (path, names) in &files {
             for name in names {
-                if name.kind == kind && name.name == here.name {
+                if same(name, kind, &scope) {
                     let place = (path.clone(), bytes(name.span));
                     match name.is_definition {
                         true => here.defined.push(place),

@@ -12,6 +12,7 @@ const fn used(path: &'static [&'static str], part: NamePart) -> NameUse {
 pub(super) static NAMES: &[Names] = &[
     Names {
         what: "service",
+        body: "\n    image: scratch",
         defined: &["services", "*"],
         used: &[
             used(&["services", "*", "depends_on"], NamePart::Each),
@@ -27,11 +28,13 @@ pub(super) static NAMES: &[Names] = &[
     },
     Names {
         what: "network",
+        body: " {}",
         defined: &["networks", "*"],
         used: &[used(&["services", "*", "networks"], NamePart::Each)],
     },
     Names {
         what: "volume",
+        body: " {}",
         defined: &["volumes", "*"],
         used: &[
             used(&["services", "*", "volumes"], NamePart::BeforeColon),
@@ -40,6 +43,7 @@ pub(super) static NAMES: &[Names] = &[
     },
     Names {
         what: "secret",
+        body: "\n    file: ./secret",
         defined: &["secrets", "*"],
         used: &[
             used(&["services", "*", "secrets"], NamePart::Each),
@@ -49,6 +53,7 @@ pub(super) static NAMES: &[Names] = &[
     },
     Names {
         what: "config",
+        body: "\n    file: ./config",
         defined: &["configs", "*"],
         used: &[
             used(&["services", "*", "configs"], NamePart::Each),

@@ -19,6 +19,7 @@ const fn used(path: &'static [&'static str], part: NamePart) -> NameUse {
 pub(super) static NAMES: &[Names] = &[
     Names {
         what: "parameter",
+        body: " { type: string }",
         defined: &["parameters", "*"],
         used: &[
             used(&["**", "get_param"], NamePart::First),
@@ -27,6 +28,7 @@ pub(super) static NAMES: &[Names] = &[
     },
     Names {
         what: "resource",
+        body: "\n    type: OS::Heat::None",
         defined: &["resources", "*"],
         used: &[
             used(&["**", "get_resource"], NamePart::Each),
@@ -36,6 +38,7 @@ pub(super) static NAMES: &[Names] = &[
     },
     Names {
         what: "condition",
+        body: " true",
         defined: &["conditions", "*"],
         used: &[
             used(&["resources", "*", "condition"], NamePart::Each),
@@ -96,6 +99,49 @@ const PARAMETER_TYPES: &[&str] = &[
     "json",
     "boolean",
 ];
+
+/// The defaults of parameters, where they are used.
+pub(super) fn hints(root: &Node) -> Vec<(usize, String)> {
+    let mut all = Vec::new();
+    uses(root, &mut |used| {
+        let Some(name) = used.as_str() else { return };
+        let parameter = root.get("parameters").and_then(|all| all.get(name));
+        let default = parameter.and_then(|one| one.get("default"));
+        if let Some(value) = default.and_then(Node::as_str)
+            && !value.is_empty()
+            && !value.contains('\n')
+        {
+            let mut shown: String = value.chars().take(40).collect();
+            if shown.len() < value.len() {
+                shown.push('…');
+            }
+            all.push((used.span.end as usize, format!("= {shown}")));
+        }
+    });
+    all
+}
+
+/// Calls a function for the name of each parameter that is used.
+fn uses<'n>(node: &'n Node, call: &mut impl FnMut(&'n Node)) {
+    if node.alias().is_some() {
+        return;
+    }
+    if let Some(mapping) = node.as_mapping() {
+        for (name, entry) in mapping.named() {
+            if &**name == "get_param" {
+                call(match entry.value.as_sequence().and_then(<[Node]>::first) {
+                    // Of a list, the first is the parameter and the rest a way into its value.
+                    Some(_) => continue,
+                    None => &entry.value,
+                });
+            }
+            uses(&entry.value, call);
+        }
+    }
+    for item in node.as_sequence().unwrap_or_default() {
+        uses(item, call);
+    }
+}
 
 /// What can be written at a place of a template.
 pub(super) fn suggest(place: &Place<'_>) -> Vec<Suggestion> {
@@ -173,6 +219,12 @@ fn values(place: &Place<'_>) -> Vec<Suggestion> {
     }
 }
 
+/// Whether a key is a function, of any version.
+pub(super) fn is_function(key: &str) -> bool {
+    let newest = language().newest();
+    newest.functions.contains_key(key) || newest.condition_functions.contains_key(key)
+}
+
 /// The type of a resource, as far as the template tells it.
 fn resource_type(place: &Place<'_>, name: &str) -> Option<Arc<ResourceType>> {
     let ty = place.get(&["resources", name, "type"])?.as_str()?;
@@ -244,6 +296,10 @@ fn resource(name: &'static str) -> Suggestion {
         .map(|(name, _)| name.to_string())
         .collect();
     block.sort_unstable();
+    if !block.is_empty() {
+        block = block.iter().map(|key| format!("  {key}")).collect();
+        block.insert(0, "properties:".to_owned());
+    }
     Suggestion {
         text: name.to_owned(),
         detail: "resource type".to_owned(),
@@ -350,13 +406,9 @@ fn functions(place: &Place<'_>) -> Vec<Suggestion> {
 /// The attributes of the resource that a `get_attr` names first.
 fn attributes(place: &Place<'_>) -> Vec<Suggestion> {
     let mut all = Vec::new();
-    // The list that the place is in names the resource; any type that the template has may be meant when it is not read.
-    let names: Vec<&str> = place
-        .get(&["resources"])
-        .and_then(Node::as_mapping)
-        .into_iter()
-        .flat_map(|mapping| mapping.named().map(|(name, _)| &**name))
-        .collect();
+    // The list that the place is in names the resource.
+    let first = place.list().and_then(|items| items.first()?.as_str());
+    let names: Vec<&str> = first.into_iter().collect();
     for name in names {
         if let Some(ty) = resource_type(place, name) {
             for (attribute, about) in &ty.attributes {

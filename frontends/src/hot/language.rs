@@ -11,8 +11,8 @@ use super::constraint::Judge;
 use super::data::ResourceType;
 use super::parameter::{ParameterType, convert};
 use crate::language::{
-    Chosen, Confidence, Input, InputKind, Kind, KindRole, Language, Loaded, Names, OpenInput,
-    OwnSettings, Place, Request, SettingKey, Suggestion, Witness, choice,
+    Chosen, Confidence, FileText, Input, InputKind, Kind, KindRole, Language, Loaded, Names,
+    OpenInput, OwnSettings, Place, Request, SettingKey, Suggestion, Witness, choice,
 };
 use crate::loader::Loader;
 use crate::yaml::{Mapping, Node};
@@ -162,6 +162,15 @@ impl Language for Heat {
 
     fn suggest(&self, place: &Place<'_>) -> Vec<Suggestion> {
         super::editing::suggest(place)
+    }
+
+    fn hints(&self, files: &[FileText<'_>], file: usize) -> Vec<(usize, String)> {
+        let roots = files.get(file).into_iter().flat_map(|file| &file.roots);
+        roots.flat_map(|root| super::editing::hints(root)).collect()
+    }
+
+    fn is_function(&self, key: &str) -> bool {
+        super::editing::is_function(key)
     }
 
     fn vocabulary(&self) -> Vocabulary {

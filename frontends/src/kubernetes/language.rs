@@ -10,11 +10,12 @@ use locus_core::{Diagnostic, Sources};
 use super::build::Asked;
 use super::policy::Policy;
 use super::settings::Settings;
-use super::vocabulary::REACHABILITY as WORDS;
+use super::vocabulary::{AUDIT, REACHABILITY};
 use super::{Options, release};
 use crate::language::{
-    Confidence, Found, Input, InputKind, Kind, KindRole, Language, Loaded, OwnSettings, Project,
-    Reach, Request, RightsAnswer, RightsQuestion, SettingKey, Word,
+    Confidence, FileText, Found, Input, InputKind, Kind, KindRole, Language, Loaded, NameAt, Names,
+    OwnSettings, Place, Project, Reach, Request, RightsAnswer, RightsQuestion, SettingKey,
+    Suggestion, Word,
 };
 use crate::loader::{Loader, PathKind, directory, join};
 use crate::yaml::{Mapping, Node};
@@ -302,12 +303,41 @@ impl Language for Kubernetes {
         Some(super::settings::read(fields, diagnostics))
     }
 
+    fn names(&self) -> &'static [Names] {
+        super::editing::NAMES
+    }
+
+    fn find_names(&self, files: &[FileText<'_>]) -> Vec<Vec<NameAt>> {
+        super::editing::find(files)
+    }
+
+    fn names_for(&self, place: &Place<'_>) -> Vec<(usize, Option<String>)> {
+        super::editing::names_for(place)
+    }
+
+    /// The objects of a folder refer to each other.
+    fn shares_names(&self) -> bool {
+        true
+    }
+
+    fn suggest(&self, place: &Place<'_>) -> Vec<Suggestion> {
+        super::editing::suggest(place)
+    }
+
+    fn hints(&self, files: &[FileText<'_>], file: usize) -> Vec<(usize, String)> {
+        super::editing::hints(files, file)
+    }
+
     fn codes(&self) -> &'static [Code] {
         super::codes::CODES
     }
 
     fn vocabulary(&self) -> Vocabulary {
         super::vocabulary::vocabulary()
+    }
+
+    fn on_demand(&self) -> &'static [&'static str] {
+        super::vocabulary::AUDIT
     }
 
     fn says_who_reaches_whom(&self) -> bool {
@@ -350,7 +380,10 @@ impl Language for Kubernetes {
         }
         let asked = Asked {
             assertions: settings.map_or(&[], |settings| &settings.assertions),
-            reaches: WORDS.iter().any(|word| request.mentioned.contains(*word)),
+            reaches: REACHABILITY
+                .iter()
+                .any(|word| request.mentioned.contains(*word)),
+            audits: !AUDIT.iter().all(|word| request.unasked.contains(*word)),
         };
         let mut loaded = super::build::build(manifests, &options, &asked);
         loaded.diagnostics.extend(wrong);

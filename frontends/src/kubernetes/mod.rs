@@ -17,6 +17,7 @@ mod checks;
 mod codes;
 mod crd;
 mod custom;
+mod editing;
 mod language;
 mod metadata;
 pub mod model;

@@ -12,6 +12,8 @@ pub struct Names {
     pub defined: &'static [&'static str],
     /// The places where such a name is used.
     pub used: &'static [NameUse],
+    /// What stands after the colon of a new definition; lines below it are indented by four.
+    pub body: &'static str,
 }
 
 /// A place where names are used.
@@ -47,6 +49,17 @@ pub struct NameAt {
     pub kind: usize,
     /// Whether it is defined here.
     pub is_definition: bool,
+    /// What it is a name in: a namespace, a pod, a file. Names of one kind in different scopes are different.
+    pub scope: String,
+}
+
+/// A file of a project, as an editor has it.
+#[derive(Clone, Debug)]
+pub struct FileText<'a> {
+    /// The text.
+    pub text: &'a str,
+    /// Its documents.
+    pub roots: Vec<&'a Node>,
 }
 
 /// All names of a document, as a table tells them. Text is what spans point into, with the document in it.
@@ -148,7 +161,7 @@ fn take(part: NamePart, text: &str, node: &Node, kind: usize, found: &mut Vec<Na
 }
 
 /// Adds a name that stands in a node, if it is written there as it is.
-fn push(
+pub(crate) fn push(
     text: &str,
     node: &Node,
     name: &str,
@@ -168,6 +181,7 @@ fn push(
             span: Span::new(node.span.file, start, start + name.len()),
             kind,
             is_definition,
+            scope: String::new(),
         });
     }
 }
@@ -187,7 +201,8 @@ pub struct Suggestion {
     pub deprecated: bool,
     /// What follows a key.
     pub follows: Follows,
-    /// Keys that what is suggested cannot be without, to be written below it.
+    /// Lines that what is suggested cannot be without, to be written below it, each indented from the first. A line that ends
+    /// with a colon is completed by those below it; another is a key that lacks its value.
     pub block: Vec<String>,
 }
 
@@ -212,13 +227,94 @@ pub struct Place<'a> {
     pub path: &'a [&'a str],
     /// Whether a key is written, as opposed to a value.
     pub is_key: bool,
+    /// The nodes on the way, the document first: one more than there are keys.
+    pub around: &'a [&'a Node],
+    /// The documents of the other files that share their names with this one.
+    pub others: &'a [&'a Node],
 }
 
 impl<'a> Place<'a> {
+    /// The innermost map that the place is in.
+    pub fn map(&self) -> Option<&'a Node> {
+        let mut around = self.around.iter().rev();
+        around.find(|node| node.as_mapping().is_some()).copied()
+    }
+
+    /// The innermost list that the place is in.
+    pub fn list(&self) -> Option<&'a [Node]> {
+        let mut around = self.around.iter().rev();
+        around.find_map(|node| node.as_sequence())
+    }
+
     /// The node under some keys.
     pub fn get(&self, path: &[&str]) -> Option<&'a Node> {
         path.iter().try_fold(self.root, |node, key| node.get(key))
     }
+}
+
+/// What to write so that a name of a table is defined: a further key of the section that the table names.
+pub fn create(table: &[Names], file: &FileText<'_>, name: &NameAt) -> Option<(usize, String)> {
+    let names = table.get(name.kind)?;
+    let [section, "*"] = names.defined else {
+        return None;
+    };
+    let root = file.roots.first()?;
+    let body = names.body;
+    // Before the end of a text that does not end its last line, one is ended.
+    let end = |at: usize| match file.text.get(..at).is_some_and(|t| t.ends_with('\n')) {
+        true => "",
+        false => "\n",
+    };
+    let Some(entry) = root.as_mapping()?.entry(section) else {
+        let at = file.text.len();
+        let text = format!("{}{section}:\n  {}:{body}\n", end(at), name.name);
+        return Some((at, text));
+    };
+    let mapping = entry.value.as_mapping();
+    let Some(first) = mapping.and_then(|mapping| mapping.entries.first()) else {
+        // A section without entries is an empty value, after which one can stand.
+        let at = entry.key.span.end as usize;
+        let line = file
+            .text
+            .get(at..)?
+            .find('\n')
+            .map_or(file.text.len(), |n| at + n + 1);
+        let is_empty = file.text.get(at..line)?.trim() == ":";
+        return is_empty.then(|| (line, format!("{}  {}:{body}\n", end(line), name.name)));
+    };
+    let start = first.key.span.start as usize;
+    let line = file.text.get(..start)?.rfind('\n').map_or(0, |at| at + 1);
+    let pad = file.text.get(line..start)?;
+    // In braces, a line has no place.
+    if !pad.trim().is_empty() {
+        return None;
+    }
+    let body = body.replace("\n    ", &format!("\n{pad}  "));
+    Some((line, format!("{pad}{}:{body}\n", name.name)))
+}
+
+/// The kinds of names that a table allows at a place.
+pub fn kinds_at(table: &[Names], place: &Place<'_>) -> Vec<usize> {
+    let path = place.path;
+    // A name in a list stands one step below the key.
+    let (key, is_first) = match path {
+        [before @ .., ""] => (before, true),
+        all => (all, false),
+    };
+    let fits = |used: &NameUse| {
+        let whole = matches!(
+            used.part,
+            NamePart::Each | NamePart::First | NamePart::BeforeColon
+        );
+        let in_map = place.is_key && used.part == NamePart::Each && matches(used.path, path);
+        let in_value = !place.is_key
+            && whole
+            && (matches(used.path, path) || (is_first && matches(used.path, key)));
+        in_map || in_value
+    };
+    let all = table.iter().enumerate();
+    let fitting = all.filter(|(_, names)| names.used.iter().any(fits));
+    fitting.map(|(kind, _)| kind).collect()
 }
 
 #[cfg(test)]

@@ -38,7 +38,7 @@ use crate::tosca::Tosca;
 use crate::yaml::Mapping;
 
 pub use choice::{Chosen, OpenInput, Witness};
-pub use editing::{Follows, NamePart, NameUse, Names, Place, Suggestion};
+pub use editing::{FileText, Follows, NameAt, NamePart, NameUse, Names, Place, Suggestion};
 pub use input::{Input, InputKind, InputValue, Inputs, Word};
 pub use kind::{Confidence, Kind, KindRole};
 pub use project::{Found, Project};
@@ -146,6 +146,40 @@ pub trait Language: Sync {
         &[]
     }
 
+    /// The names in the files of a project that share them, of each file.
+    fn find_names(&self, files: &[FileText<'_>]) -> Vec<Vec<NameAt>> {
+        let of = |file: &FileText<'_>| {
+            let roots = file.roots.iter();
+            roots
+                .flat_map(|root| editing::names_in(self.names(), file.text, root))
+                .collect()
+        };
+        files.iter().map(of).collect()
+    }
+
+    /// The kinds of names that can be written at a place, with their scope where only names in one are meant.
+    fn names_for(&self, place: &Place<'_>) -> Vec<(usize, Option<String>)> {
+        let kinds = editing::kinds_at(self.names(), place);
+        kinds.into_iter().map(|kind| (kind, None)).collect()
+    }
+
+    /// Short texts that tell what a project makes of what is written: a place in bytes, and what is shown after it.
+    fn hints(&self, files: &[FileText<'_>], file: usize) -> Vec<(usize, String)> {
+        let _ = (files, file);
+        Vec::new()
+    }
+
+    /// Whether a key is a function of the language.
+    fn is_function(&self, key: &str) -> bool {
+        let _ = key;
+        false
+    }
+
+    /// What to write so that a name is defined that is used and defined nowhere: the place in bytes and the text.
+    fn create(&self, file: &FileText<'_>, name: &NameAt) -> Option<(usize, String)> {
+        editing::create(self.names(), file, name)
+    }
+
     /// Whether the files of a project share their names, as opposed to each having its own.
     fn shares_names(&self) -> bool {
         false
@@ -193,6 +227,11 @@ pub trait Language: Sync {
     fn tighten(&self, bad: &[&Value], good: Option<&Value>) -> Option<String> {
         let _ = (bad, good);
         None
+    }
+
+    /// Relations that take long to find, which need not be stated when no rule that is on mentions them.
+    fn on_demand(&self) -> &'static [&'static str] {
+        &[]
     }
 
     /// Whether it says who can talk to whom.
@@ -282,6 +321,9 @@ pub struct Request {
     pub now: Option<SystemTime>,
     /// The words of the user's own rules.
     pub mentioned: Words,
+    /// Relations that need not be stated as no rule that is on mentions them, of those that the language lists as
+    /// [`on_demand`](Language::on_demand).
+    pub unasked: Words,
 }
 
 impl Request {

@@ -62,6 +62,8 @@ pub struct Reader<'r> {
     by_path: FxHashMap<String, Option<usize>>,
     profiles: FxHashMap<String, Vec<(String, String)>>,
     normative: Option<usize>,
+    /// Files whose imports are still to be followed, with their paths.
+    due: Vec<(usize, String)>,
 }
 
 impl<'r> Reader<'r> {
@@ -79,6 +81,7 @@ impl<'r> Reader<'r> {
             by_path: FxHashMap::default(),
             profiles: FxHashMap::default(),
             normative: None,
+            due: Vec::new(),
         }
     }
 
@@ -91,6 +94,7 @@ impl<'r> Reader<'r> {
             Ok(bytes) => {
                 let index = self.text(path, &bytes, None);
                 self.by_path.insert(path.to_owned(), index);
+                self.follow_all();
                 index
             }
             Err(error) => {
@@ -159,6 +163,22 @@ impl<'r> Reader<'r> {
             broken,
         });
         self.by_path.insert(path.to_owned(), Some(index));
+        self.due.push((index, path.to_owned()));
+        index
+    }
+
+    /// Follows the imports of the files that were read, and of those that are read for it, one after the other: a chain of
+    /// imports may be long.
+    fn follow_all(&mut self) {
+        while let Some((index, path)) = self.due.pop() {
+            self.follow_imports(index, &path);
+        }
+    }
+
+    fn follow_imports(&mut self, index: usize, path: &str) {
+        let Some((id, version)) = self.files.get(index).map(|file| (file.id, file.version)) else {
+            return;
+        };
         let mut imports = self.imports(index, path);
         if version.is_simple() {
             let file = Some(self.normative(version));
@@ -172,7 +192,6 @@ impl<'r> Reader<'r> {
         if let Some(file) = self.files.get_mut(index) {
             file.imports = imports;
         }
-        index
     }
 
     /// The profile for NFV brings types that do not come with the program; whoever imports none relies on them.

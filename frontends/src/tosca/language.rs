@@ -10,7 +10,8 @@ use locus_core::{Diagnostic, LocationGraph, Sources, Value};
 
 use super::Options;
 use crate::language::{
-    Chosen, Confidence, Input, InputKind, InputValue, Kind, KindRole, Language, Loaded, Request,
+    Chosen, Confidence, FileText, Input, InputKind, InputValue, Kind, KindRole, Language, Loaded,
+    NameAt, Names, Place, Request, Suggestion,
 };
 use crate::loader::Loader;
 use crate::yaml::{Mapping, Node};
@@ -119,6 +120,31 @@ impl Language for Tosca {
 
     fn inputs(&self) -> &'static [Input] {
         INPUTS
+    }
+
+    fn names(&self) -> &'static [Names] {
+        super::editing::NAMES
+    }
+
+    fn find_names(&self, files: &[FileText<'_>]) -> Vec<Vec<NameAt>> {
+        super::editing::find(files)
+    }
+
+    fn names_for(&self, place: &Place<'_>) -> Vec<(usize, Option<String>)> {
+        super::editing::names_for(place)
+    }
+
+    /// What is imported is read with the file.
+    fn shares_names(&self) -> bool {
+        true
+    }
+
+    fn is_function(&self, key: &str) -> bool {
+        super::editing::is_function(key)
+    }
+
+    fn suggest(&self, place: &Place<'_>) -> Vec<Suggestion> {
+        super::editing::suggest(place)
     }
 
     fn codes(&self) -> &'static [Code] {

@@ -8,6 +8,7 @@ mod build;
 mod builtin;
 mod codes;
 mod csar;
+mod editing;
 pub mod files;
 mod given;
 pub mod grammar;

@@ -132,48 +132,44 @@ impl<'a> Names<'a> {
         if let Some(&known) = self.known.borrow().get(&key) {
             return known;
         }
-        let meaning = self.search(file, kind, name, &mut FxHashSet::default());
+        let meaning = self.search(file, kind, name);
         self.known.borrow_mut().insert(key, meaning);
         meaning
     }
 
-    fn search(
-        &self,
-        file: usize,
-        kind: TypeKind,
-        name: &str,
-        seen: &mut FxHashSet<(usize, usize)>,
-    ) -> Meaning {
-        if !seen.insert((file, name.len())) {
-            return Meaning::Nothing;
-        }
-        if let Some(&id) = self.own.get(file).and_then(|own| own.get(&(kind, name))) {
-            return Meaning::Type(id);
-        }
-        let plain = name.strip_prefix("tosca:").unwrap_or(name);
-        if let Some(&id) = self.short.get(&(file, kind, plain)) {
-            return Meaning::Type(id);
-        }
-        let Some(this) = self.files.get(file) else {
-            return Meaning::Nothing;
-        };
-        let mut unknown = this.broken;
-        for import in &this.imports {
-            let inner = match &import.prefix {
-                None => Some(name),
-                Some(prefix) => {
-                    let rest = name.strip_prefix(&**prefix);
-                    rest.and_then(|rest| rest.strip_prefix(':'))
-                }
+    fn search(&self, file: usize, kind: TypeKind, name: &str) -> Meaning {
+        let mut seen = FxHashSet::default();
+        let mut unknown = false;
+        // The first that is found counts, in the order of the imports.
+        let mut due = vec![(file, name)];
+        while let Some((file, name)) = due.pop() {
+            if !seen.insert((file, name.len())) {
+                continue;
+            }
+            if let Some(&id) = self.own.get(file).and_then(|own| own.get(&(kind, name))) {
+                return Meaning::Type(id);
+            }
+            let plain = name.strip_prefix("tosca:").unwrap_or(name);
+            if let Some(&id) = self.short.get(&(file, kind, plain)) {
+                return Meaning::Type(id);
+            }
+            let Some(this) = self.files.get(file) else {
+                continue;
             };
-            let Some(inner) = inner else { continue };
-            match import.file {
-                None => unknown = true,
-                Some(imported) => match self.search(imported, kind, inner, seen) {
-                    Meaning::Nothing => {}
-                    Meaning::Unknown => unknown = true,
-                    found => return found,
-                },
+            unknown |= this.broken;
+            for import in this.imports.iter().rev() {
+                let inner = match &import.prefix {
+                    None => Some(name),
+                    Some(prefix) => {
+                        let rest = name.strip_prefix(&**prefix);
+                        rest.and_then(|rest| rest.strip_prefix(':'))
+                    }
+                };
+                let Some(inner) = inner else { continue };
+                match import.file {
+                    None => unknown = true,
+                    Some(imported) => due.push((imported, inner)),
+                }
             }
         }
         if unknown {

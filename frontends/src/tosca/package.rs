@@ -25,7 +25,8 @@ pub(super) fn load(
     sources: &mut Sources,
     service: &mut Service,
 ) {
-    let (mut path, mut bytes) = (path.to_owned(), bytes);
+    // What is inside is named by paths without `./`, and so is the archive.
+    let (mut path, mut bytes) = (crate::loader::normalize(path), bytes);
     for depth in 0..=DEPTH {
         let package = sources.add(path.clone(), "");
         let archive = match Archive::open(bytes) {

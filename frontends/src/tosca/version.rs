@@ -90,6 +90,7 @@ fn dialect(text: &str) -> Named {
         ("tosca_simple_yaml_1_0_0_wd", "Alien4Cloud"),
         ("unfurl/", "Unfurl"),
         ("tosca_simple_unfurl", "Unfurl"),
+        ("tosca_variability_", "Vintner"),
     ];
     let found = prefixes.iter().find(|(prefix, _)| text.starts_with(prefix));
     found.map_or(Named::Unknown, |(_, name)| Named::Dialect(name))

@@ -35,7 +35,7 @@ pub(super) fn parse(text: &str, file: FileId, limits: &Limits) -> Parsed {
             }
             Err(failure) => failure,
         };
-        // Quoted text whose lines are not indented: wrong by the book, and read by every parser in use.
+        // Quoted text and lists in brackets whose lines are not indented: wrong by the book, and read by every parser in use.
         match lenient
             .take()
             .filter(|joined| failure.at <= joined.line_end)
@@ -43,7 +43,8 @@ pub(super) fn parse(text: &str, file: FileId, limits: &Limits) -> Parsed {
             // Joining did not help: the quote is not closed where it seems to be.
             Some(joined) => current = Some(joined.before),
             None => {
-                let joined = join_quoted(current.as_deref().unwrap_or(text), &failure);
+                let read = current.as_deref().unwrap_or(text);
+                let joined = join_quoted(read, &failure).or_else(|| join_flow(read, &failure));
                 if let Some(joined) = joined.filter(|_| joins < MAX_JOINS) {
                     current = Some(joined.after.clone());
                     lenient = Some(joined);
@@ -130,6 +131,66 @@ fn join_quoted(text: &str, failure: &Failure) -> Option<Joined> {
         after,
         line_end: line_end(text, end),
     })
+}
+
+/// Joins a line within brackets that is not indented with the one before it, where a comma or a bracket separates the two.
+fn join_flow(text: &str, failure: &Failure) -> Option<Joined> {
+    let Problem::Syntax(info) = &failure.problem else {
+        return None;
+    };
+    let open = *failure.open_flows.first()?;
+    if !info.contains("indentation in flow construct") || !is_closed(text.get(open..)?) {
+        return None;
+    }
+    let line = line_start(text, failure.at);
+    let before = text.get(open..line)?.trim_end();
+    let last = line_start(text, open + before.len());
+    let commented = text.get(last.max(open)..open + before.len())?.contains('#');
+    if line <= open || commented || !before.ends_with([',', '[', '{']) {
+        return None;
+    }
+    let gap = text.get(open + before.len()..line)?;
+    let mut after = String::with_capacity(text.len());
+    after.push_str(text.get(..open + before.len())?);
+    after.extend(std::iter::repeat_n(' ', gap.len()));
+    after.push_str(text.get(line..)?);
+    Some(Joined {
+        before: text.to_owned(),
+        after,
+        line_end: line_end(text, failure.at),
+    })
+}
+
+/// Whether the bracket that a text starts with is closed, each bracket within by its own.
+fn is_closed(text: &str) -> bool {
+    let mut due = Vec::new();
+    let mut rest = text;
+    let mut before = ' ';
+    while let Some(c) = rest.chars().next() {
+        let mut length = c.len_utf8();
+        match c {
+            '[' => due.push(']'),
+            '{' => due.push('}'),
+            ']' | '}' => {
+                if due.pop() != Some(c) {
+                    return false;
+                }
+                if due.is_empty() {
+                    return true;
+                }
+            }
+            // A quote within a word is a part of it.
+            '"' | '\'' if !before.is_alphanumeric() => match quoted_length(rest) {
+                Some(quoted) if quoted > 0 => length = quoted,
+                _ => return false,
+            },
+            '#' if before.is_whitespace() => length = rest.find('\n').unwrap_or(rest.len()),
+            _ => {}
+        }
+        before = c;
+        rest = rest.get(length..).unwrap_or_default();
+    }
+    false
 }
 
 /// One error, in the user's words and at the place that is to blame.

@@ -293,3 +293,23 @@ proptest! {
         in_range(&parts.concat());
     }
 }
+
+#[test]
+fn lists_in_brackets_may_go_on_without_indentation() {
+    let text = "a:\n  b: [ x, \ny,\n\nz ]\n  c: {d: 1,\ne: 2}\n  f: 3\n";
+    let (sources, parsed) = read(text);
+    assert_eq!(parsed.diagnostics, []);
+    let a = parsed.documents[0].root.get("a").unwrap();
+    let items = a.get("b").unwrap().as_sequence().unwrap();
+    let words: Vec<&str> = items.iter().filter_map(Node::as_str).collect();
+    assert_eq!(words, ["x", "y", "z"]);
+    // Places are those of the text as it is written.
+    assert_eq!(sources.snippet(items[1].span), "y");
+    assert_eq!(sources.start(items[1].span).line, 3);
+    assert_eq!(a.get("c").unwrap().get("e").unwrap().as_str(), Some("2"));
+    assert_eq!(a.get("f").unwrap().as_str(), Some("3"));
+    // A bracket that is not closed swallows nothing, and a line that no comma leads to is not joined.
+    for text in ["a:\n  b: [x,\n  c: 1\nd: 2\n", "a:\n  b: [x\ny: 1]\n"] {
+        assert_ne!(read(text).1.diagnostics, [], "{text}");
+    }
+}

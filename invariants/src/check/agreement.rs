@@ -1,20 +1,62 @@
 //! The query engine against the solver's evaluator, which knows nothing of plans and indexes.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::hash::BuildHasher;
 
 use locus_core::Sources;
 use locus_frontends::language::{Registry, Request};
 use locus_frontends::loader::MemoryLoader;
 use locus_solver::evaluate::Evaluator as Judge;
+use locus_solver::problem::{Problem, Relation, TupleSet};
 use locus_solver::search::Instance;
 use proptest::prelude::*;
+use rustc_hash::FxBuildHasher;
 
 use super::populate::populate;
-use super::problem::translate;
+use super::problem::{CHOICE, translate};
 use super::run::Checker;
 use super::run::Configuration;
 use crate::engine::{Evaluator, Search, Shared, Slots, Tri};
 use crate::library;
+
+/// How many of the instances that a problem allows are judged, where values are not known.
+const SAMPLES: u64 = 24;
+
+/// One of the instances that a problem allows: the one with the least, the one with the most, then any.
+fn instance(problem: &Problem, number: u64) -> Instance {
+    let roll = |of: &str, index: u64| FxBuildHasher.hash_one((number, of, index)) >> 16;
+    let between = |relation: &Relation| {
+        let (lower, upper) = (&relation.lower, &relation.upper);
+        let base = upper.universe_len();
+        let mut kept: Vec<u64> = lower.indices().to_vec();
+        if relation.name == CHOICE {
+            // Each input has one value.
+            let mut values: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
+            for &index in upper.indices() {
+                values.entry(index / base).or_default().push(index);
+            }
+            kept.extend(values.iter().filter_map(|(&input, values)| {
+                let at = roll(CHOICE, input) % values.len().max(1) as u64;
+                values.get(usize::try_from(at).ok()?)
+            }));
+        } else {
+            let free = upper
+                .indices()
+                .iter()
+                .filter(|&&index| !lower.contains_index(index));
+            kept.extend(free.filter(|&&index| match number {
+                0 => false,
+                1 => true,
+                _ => roll(&relation.name, index) % 2 == 0,
+            }));
+        }
+        TupleSet::from_unsorted(upper.arity(), base, kept)
+    };
+    Instance {
+        relations: problem.relations.iter().map(between).collect(),
+        skolems: Vec::new(),
+    }
+}
 
 /// Compares the verdicts on all rules that `wanted` chooses; returns those that were compared.
 fn agree(language: &str, text: &str, wanted: impl Fn(&str) -> bool) -> BTreeSet<String> {
@@ -36,19 +78,19 @@ fn agree(language: &str, text: &str, wanted: impl Fn(&str) -> bool) -> BTreeSet<
         let Ok(translation) = translate(&program.terms, &database, query, &[]) else {
             continue;
         };
-        let relations = translation.problem.relations.iter();
-        let exact = relations
-            .clone()
+        let exact = translation
+            .problem
+            .relations
+            .iter()
             .all(|relation| relation.lower == relation.upper);
-        if !exact {
-            continue;
-        }
-        let instance = Instance {
-            relations: relations.map(|relation| relation.lower.clone()).collect(),
-            skolems: Vec::new(),
-        };
-        let mut judge = Judge::new(&translation.problem, &instance);
-        let Ok(expected) = judge.formula(translation.broken) else {
+        let samples = if exact { 1 } else { SAMPLES };
+        let verdicts: Result<BTreeSet<bool>, _> = (0..samples)
+            .map(|number| {
+                let instance = instance(&translation.problem, number);
+                Judge::new(&translation.problem, &instance).formula(translation.broken)
+            })
+            .collect();
+        let Ok(verdicts) = verdicts else {
             continue;
         };
         let mut evaluator = Evaluator::new(
@@ -64,12 +106,18 @@ fn agree(language: &str, text: &str, wanted: impl Fn(&str) -> bool) -> BTreeSet<
             Ok(std::ops::ControlFlow::Continue(()))
         });
         assert!(run.is_ok(), "{}", rule.rule.assertion);
-        assert_eq!(
-            found,
-            Tri::from(expected),
-            "{} on\n{text}",
-            rule.rule.assertion
-        );
+        // What depends on a value that is not known is left open, and on what is known nothing is.
+        if found == Tri::Unknown && !exact {
+            continue;
+        }
+        for expected in verdicts {
+            assert_eq!(
+                found,
+                Tri::from(expected),
+                "{} on\n{text}",
+                rule.rule.assertion
+            );
+        }
         compared.insert(rule.rule.id.clone());
     }
     compared
@@ -97,8 +145,6 @@ fn examples_are_judged_alike() {
         "HOT233",
         "HOT238",
         "HOT302",
-        "K8S062",
-        "K8S063",
     ];
     assert_eq!(
         left_out,

@@ -39,6 +39,8 @@ pub struct Candidates {
     pub list: Vec<Candidate>,
     /// Symbols, and values that rules compare them with.
     pub compared: Vec<(SymbolId, Value)>,
+    /// Symbols that rules compare with each other.
+    pub linked: Vec<(SymbolId, SymbolId)>,
 }
 
 /// Candidates of one rule whose symbols are told apart; those of the others are taken together.
@@ -54,11 +56,10 @@ impl Checker {
         let graph = configuration.graph;
         let database = populate(self.program(), configuration, true);
         let slots = Slots::new(&self.program().terms);
-        let enabled = |rule: &&RuleProgram| {
-            let mut ignored = options.ignore.iter();
-            !ignored.any(|name| rule.rule.is_called(name))
-        };
-        let rules: Vec<&RuleProgram> = self.program().rules.iter().filter(enabled).collect();
+        let enabled = self.enabled(options);
+        let rules = self.program().rules.iter().zip(&enabled);
+        let rules = rules.filter(|(_, enabled)| **enabled);
+        let rules: Vec<&RuleProgram> = rules.map(|(rule, _)| rule).collect();
         let search = |rules: &[&RuleProgram]| {
             // What closed expressions depend on is noted by whoever computes them first, so all is asked of one.
             let shared = Shared::new(&slots);
@@ -69,11 +70,14 @@ impl Checker {
                 let list = &mut found.list;
                 self.of_rule(rule, &mut evaluator, &database, graph, options, list);
             }
-            for (symbol, atom) in evaluator.compared() {
-                let symbol = graph.symbols().nth(symbol as usize);
-                let value = database.atom(atom).value.clone();
-                let pair = symbol.map(|(id, _)| id).zip(value);
-                found.compared.extend(pair);
+            let symbols: Vec<SymbolId> = graph.symbols().map(|(id, _)| id).collect();
+            let symbol = |at: u32| symbols.get(at as usize).copied();
+            for (at, atom) in evaluator.compared() {
+                let value = database.compared_as(atom).cloned();
+                found.compared.extend(symbol(at).zip(value));
+            }
+            for (a, b) in evaluator.linked() {
+                found.linked.extend(symbol(a).zip(symbol(b)));
             }
             found
         };
@@ -85,6 +89,7 @@ impl Checker {
         for part in parts {
             all.list.extend(part.list);
             all.compared.extend(part.compared);
+            all.linked.extend(part.linked);
         }
         all
     }

@@ -19,6 +19,9 @@ use crate::logic::{
 const MOST_ATOMS: usize = 3000;
 const MOST_PAIRS: usize = 60_000;
 
+/// The relation that gives each input its value.
+pub(super) const CHOICE: &str = "choice";
+
 /// Why there is no problem to solve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unsolved {
@@ -200,7 +203,7 @@ impl Translator<'_> {
                 upper.insert(&[symbol, other]);
             }
         }
-        let relation = self.problem.add_relation("choice", lower, upper);
+        let relation = self.problem.add_relation(CHOICE, lower, upper);
         let choose = self.problem.relation_expr(relation);
         for &symbol in symbols {
             let terms = &mut self.problem.terms;

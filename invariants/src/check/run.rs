@@ -157,6 +157,8 @@ pub struct Checker {
     /// How many identifiers the rules have; some are stated as several assertions.
     ids: usize,
     slots: OnceLock<Slots>,
+    /// The rules that go by each name, in lower case, by their places in the program.
+    named: OnceLock<FxHashMap<String, Vec<usize>>>,
 }
 
 /// A language, and its rules once they were taken.
@@ -201,7 +203,34 @@ impl Checker {
             diagnostics,
             ids,
             slots: OnceLock::new(),
+            named: OnceLock::new(),
         }
+    }
+
+    /// Whether each rule is to be asked, by its place in the program.
+    pub(super) fn enabled(&self, options: &Options<'_>) -> Vec<bool> {
+        let rules = &self.program.rules;
+        let named = self.named.get_or_init(|| {
+            let mut named: FxHashMap<String, Vec<usize>> = FxHashMap::default();
+            for (at, rule) in rules.iter().enumerate() {
+                let Rule {
+                    id, name, aliases, ..
+                } = &rule.rule;
+                for name in [id, name].into_iter().chain(aliases) {
+                    named.entry(name.to_ascii_lowercase()).or_default().push(at);
+                }
+            }
+            named
+        });
+        let mut enabled = vec![true; rules.len()];
+        for name in &options.ignore {
+            for &at in named.get(&name.to_ascii_lowercase()).into_iter().flatten() {
+                if let Some(slot) = enabled.get_mut(at) {
+                    *slot = false;
+                }
+            }
+        }
+        enabled
     }
 
     /// The rules about a language that come with the program.
@@ -220,8 +249,7 @@ impl Checker {
 
     /// Checks a configuration that was loaded.
     pub fn check_loaded(&self, loaded: &Loaded, options: &Options<'_>) -> Report {
-        let mut rules = self.program.rules.iter();
-        if loaded.questions.is_empty() || !rules.any(|rule| rule.rule.language == loaded.language) {
+        if !crate::placement::is_asked(self, loaded, options) {
             return self.check(Configuration::of(loaded), options);
         }
         let (facts, unchecked) = crate::placement::facts(loaded);
@@ -250,27 +278,25 @@ impl Checker {
         let database = populate(&self.program, configuration, false);
         let slots = self.slots.get_or_init(|| Slots::new(&self.program.terms));
         let shared = Shared::new(slots);
-        let is_enabled = |rule: &RuleProgram| {
-            let mut ignored = options.ignore.iter();
-            !ignored.any(|name| rule.rule.is_called(name))
-        };
         let rules = &self.program.rules;
+        let enabled = self.enabled(options);
         let evaluator = || {
             let Program { terms, plans, .. } = &self.program;
             Evaluator::new(terms, plans, &database, &shared, options.budget)
         };
         let texts = options.texts.map(Texts::new);
-        let check = |evaluator: &mut Evaluator<'_>, rule: &RuleProgram| {
+        let check = |evaluator: &mut Evaluator<'_>, (rule, enabled): (&RuleProgram, &bool)| {
             let texts = texts.as_ref();
-            is_enabled(rule).then(|| self.check_rule(rule, evaluator, &database, texts, options))
+            enabled.then(|| self.check_rule(rule, evaluator, &database, texts, options))
         };
         // Below a certain size, handing rules to other threads takes longer than checking them.
         let outcomes: Vec<Option<Outcome>> = if graph.len() < ALONE {
             let mut evaluator = evaluator();
-            let rules = rules.iter();
+            let rules = rules.iter().zip(&enabled);
             rules.map(|rule| check(&mut evaluator, rule)).collect()
         } else {
-            rules.par_iter().map_init(evaluator, check).collect()
+            let rules = rules.par_iter().zip(&enabled);
+            rules.map_init(evaluator, check).collect()
         };
         let mut report = Report::default();
         for (at, (rule, outcome)) in rules.iter().zip(outcomes).enumerate() {
@@ -298,7 +324,10 @@ impl Checker {
         }
         report.stats.rules = match options.ignore.as_slice() {
             [] => self.ids,
-            _ => count_ids(rules.iter().filter(|rule| is_enabled(rule))),
+            _ => {
+                let asked = rules.iter().zip(&enabled).filter(|(_, enabled)| **enabled);
+                count_ids(asked.map(|(rule, _)| rule))
+            }
         };
         report.stats.locations = graph.len();
         for finding in &mut report.findings {

@@ -84,6 +84,8 @@ pub struct Database {
     tables: Vec<Relation>,
     /// The symbols that name what exists already.
     named_by: FxHashMap<Atom, u32>,
+    /// What things that exist already are called, where that is known.
+    called: FxHashMap<Atom, Value>,
     /// Whether to look for what breaks a rule for some inputs, not only for all.
     all_inputs: bool,
 }
@@ -126,6 +128,12 @@ impl Database {
             true => atom.0.checked_sub(self.first_symbol),
             false => self.named_by.get(&atom).copied(),
         }
+    }
+
+    /// What an atom is compared as: its value, or what something that exists already is called.
+    pub(crate) fn compared_as(&self, atom: Atom) -> Option<&Value> {
+        let value = self.atom(atom).value.as_ref();
+        value.or_else(|| self.called.get(&atom))
     }
 
     /// Whether an atom is something that exists already.
@@ -358,6 +366,11 @@ impl DatabaseBuilder {
         });
         self.database.end_vague = atom.0.saturating_add(1);
         atom
+    }
+
+    /// States what something that exists already is called.
+    pub fn call(&mut self, atom: Atom, name: Value) {
+        self.database.called.insert(atom, name);
     }
 
     /// States that something that exists already is named by a symbol, by its position among the symbols.

@@ -130,6 +130,11 @@ impl<'a> Evaluator<'a> {
         self.trail.compared()
     }
 
+    /// Symbols that verdicts compared with each other.
+    pub(crate) fn linked(&self) -> Vec<(u32, u32)> {
+        self.trail.linked()
+    }
+
     /// Whether a tuple of a table is there.
     pub(super) fn certain(&self, table: &Table, at: usize) -> Tri {
         let certain = table.certain(at);

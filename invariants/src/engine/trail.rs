@@ -26,6 +26,8 @@ pub(super) struct Trail {
     met: RefCell<Vec<Touched>>,
     /// Symbols and the atoms that they may be, of all that was noted since the trail was made.
     compared: RefCell<FxHashSet<(u32, Atom)>>,
+    /// Symbols that may be the same, the lower one first.
+    linked: RefCell<FxHashSet<(u32, u32)>>,
 }
 
 /// Symbols after which repeats are dropped.
@@ -98,12 +100,23 @@ impl Trail {
     pub(super) fn note_pair(&self, database: &Database, a: Atom, b: Atom) {
         for (one, other) in [(a, b), (b, a)] {
             self.note_atom(database, one, false);
-            if let Some(symbol) = database.symbol_of(one)
-                && database.symbol_of(other).is_none()
-            {
-                self.compared.borrow_mut().insert((symbol, other));
+            match (database.symbol_of(one), database.symbol_of(other)) {
+                (Some(symbol), None) => {
+                    self.compared.borrow_mut().insert((symbol, other));
+                }
+                (Some(symbol), Some(other)) if symbol < other => {
+                    self.linked.borrow_mut().insert((symbol, other));
+                }
+                _ => {}
             }
         }
+    }
+
+    /// Symbols that were compared with each other.
+    pub(super) fn linked(&self) -> Vec<(u32, u32)> {
+        let mut linked: Vec<(u32, u32)> = self.linked.borrow().iter().copied().collect();
+        linked.sort_unstable();
+        linked
     }
 
     /// Symbols and what they were compared with.

@@ -84,6 +84,9 @@ pub(super) fn actions(
             }
         }
     }
+    if wants(&CodeActionKind::QUICKFIX) {
+        all.extend(create(world, &path, params.range)?);
+    }
     ignores.dedup();
     all.append(&mut ignores);
     if let [report] = reports.as_slice()
@@ -99,6 +102,35 @@ pub(super) fn actions(
         }));
     }
     Ok(Some(all))
+}
+
+/// What defines a name at a place that is used and defined nowhere.
+fn create(world: &World, path: &str, range: Range) -> Result<Option<CodeActionOrCommand>, Failure> {
+    let Some(text) = world.text(path) else {
+        return Ok(None);
+    };
+    let Some(language) = world.language(path) else {
+        return Ok(None);
+    };
+    let offset = world.offset(&text, range.start);
+    let Some(here) = world.name_at(path, offset)? else {
+        return Ok(None);
+    };
+    if !here.defined.is_empty() {
+        return Ok(None);
+    }
+    let names = world.snapshot.names(language, path);
+    let own = names.iter().find(|name| bytes(name.span) == here.here);
+    let edit = own.and_then(|name| world.snapshot.create(language, path, name));
+    Ok(edit.map(|(at, text)| {
+        let edits = Edits::from([(path.to_owned(), vec![(at..at, text)])]);
+        CodeActionOrCommand::CodeAction(CodeAction {
+            title: format!("Create the {} `{}`", here.what, here.name),
+            kind: Some(CodeActionKind::QUICKFIX),
+            edit: Some(workspace_edit(world, edits)),
+            ..CodeAction::default()
+        })
+    }))
 }
 
 /// The changes of fixes; one that meets another before it is left out.

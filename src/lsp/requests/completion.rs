@@ -6,7 +6,7 @@ use lsp_types::{
     CompletionTextEdit, Documentation, InsertTextFormat, MarkupContent, MarkupKind, TextEdit,
 };
 
-use super::Failure;
+use super::{Failure, settings};
 use crate::lsp::checker::is_model;
 use crate::lsp::uri;
 use crate::lsp::world::World;
@@ -33,18 +33,15 @@ pub(super) fn completion(
     if is_model(&path) {
         return Ok(Some(CompletionResponse::Array(model(world, &path))));
     }
-    // A file that cannot be recognised while it is typed is what it was in the workspace.
-    let language = match world.snapshot.language_of(&path) {
-        Some(known) => Some(known.language),
-        None => world
-            .projects_of(&path)
-            .first()
-            .map(|project| project.language),
-    };
-    let Some(language) = language else {
+    if settings::is_settings(&path) {
+        let items = settings::completion(world, &path, &text, offset);
+        return Ok(Some(CompletionResponse::Array(items)));
+    }
+    let Some(language) = world.language(&path) else {
         return Ok(None);
     };
-    let found = world.snapshot.complete(language, &text, offset);
+    let others = world.others(&path)?;
+    let found = world.snapshot.complete(language, &text, offset, &others);
     let range = world.lines(&text).range(found.word.clone());
     let items = found.suggestions.iter().enumerate();
     let items = items.map(|(order, one)| item(world, &found, one, order, range));
@@ -92,22 +89,37 @@ fn item(
 /// What is inserted for a suggestion, and whether it has places to fill in.
 fn insert(snippets: bool, found: &Completion, one: &Suggestion) -> (String, bool) {
     let pad = " ".repeat(found.indent);
+    let escaped = one.text.replace('$', "\\$");
     if found.is_key {
         let rest = match one.follows {
             Follows::Value => ": ".to_owned(),
             Follows::Map => format!(":\n{pad}  "),
             Follows::List => format!(":\n{pad}  - "),
         };
+        if snippets && !one.block.is_empty() {
+            let lines = block(&one.block, &format!("{pad}  "));
+            return (format!("{escaped}:{lines}"), true);
+        }
         return (format!("{}{rest}", one.text), false);
     }
     if snippets && !one.block.is_empty() {
-        let mut text = format!("{}\n{pad}properties:", one.text.replace('$', "\\$"));
-        for (at, key) in one.block.iter().enumerate() {
-            text.push_str(&format!("\n{pad}  {key}: ${{{}}}", at + 1));
-        }
-        return (text, true);
+        return (format!("{escaped}{}", block(&one.block, &pad)), true);
     }
     (one.text.clone(), false)
+}
+
+/// Lines with a place to fill in at each key that lacks its value.
+fn block(lines: &[String], pad: &str) -> String {
+    let mut text = String::new();
+    let mut hole = 0;
+    for line in lines {
+        text.push_str(&format!("\n{pad}{line}"));
+        if !line.ends_with(':') {
+            hole += 1;
+            text.push_str(&format!(": ${{{hole}}}"));
+        }
+    }
+    text
 }
 
 /// The names and the words of a model.

@@ -2,11 +2,9 @@
 
 use std::fmt::Write as _;
 
-use locus_core::Sources;
-use locus_frontends::yaml::{self, Node};
 use lsp_types::{Hover, HoverContents, HoverParams, MarkupContent, MarkupKind};
 
-use super::Failure;
+use super::{Failure, settings};
 use crate::lsp::checker::is_model;
 use crate::lsp::world::{World, absolute, bytes};
 use crate::lsp::{diagnostics, uri};
@@ -20,7 +18,9 @@ pub(super) fn hover(world: &World, params: HoverParams) -> Result<Option<Hover>,
         return Ok(None);
     };
     let offset = world.offset(&text, at.position);
-    let found = if is_model(&path) {
+    let found = if settings::is_settings(&path) {
+        settings::hover(world, &path, &text, offset)
+    } else if is_model(&path) {
         model(world, &path, offset)
     } else {
         configuration(world, &path, &text, offset)?
@@ -78,22 +78,7 @@ fn configuration(
         return Ok(None);
     };
     let mut said = String::new();
-    let keys: Vec<&str> = here
-        .path
-        .iter()
-        .map(|step| match step.name.parse::<usize>() {
-            Ok(_) if step.span.file == file && is_item(text, &step.name, bytes(step.span)) => "",
-            _ => step.name.as_str(),
-        })
-        .collect();
     let language = world.snapshot.registry().named(report.language);
-    let mut sources = Sources::new();
-    let own = sources.add(path, text);
-    let parsed = yaml::parse(&sources, own, &yaml::Limits::default());
-    let at = u32::try_from(offset).unwrap_or(u32::MAX);
-    let holds = |node: &&Node| node.span.start <= at && at <= node.span.end;
-    let mut roots = parsed.documents.iter().map(|document| &document.root);
-    let root = roots.find(holds);
     let mut range = bytes(here.span);
     let name = world.name_at(path, offset)?;
     if let Some(name) = &name {
@@ -109,13 +94,12 @@ fn configuration(
             let _ = write!(said, "```yaml\n{}\n```\n\n", definition(&text, bytes.start));
         }
     }
-    if let (Some(language), Some(root)) = (language, root) {
-        let value = match here.part {
-            Part::Key => None,
-            Part::Value => text.get(range.clone()),
-            Part::Gap => return Ok(None),
-        };
-        let written = world.snapshot.written(language, root, &keys, value);
+    if let Some(language) = language {
+        if here.part == Part::Gap {
+            return Ok(None);
+        }
+        let others = world.others(path)?;
+        let written = world.snapshot.written(language, text, offset, &others);
         if let Some(written) = written {
             let about = written.about;
             let _ = write!(said, "`{}`", about.text);
@@ -154,12 +138,6 @@ fn configuration(
     }
     let said = said.trim_end().to_owned();
     Ok((!said.is_empty()).then_some((range, said)))
-}
-
-/// Whether a step is an item of a list and not a key that is a number.
-fn is_item(text: &str, name: &str, bytes: std::ops::Range<usize>) -> bool {
-    let written = text.get(bytes).unwrap_or_default();
-    written.trim_matches(['"', '\'']) != name
 }
 
 /// A text that fits into a line.

@@ -5,12 +5,15 @@ pub(super) mod commands;
 mod completion;
 mod diagnostic;
 mod format;
+mod hints;
 mod hover;
 mod lens;
 mod navigation;
 mod rename;
+mod settings;
 mod structure;
 mod symbols;
+pub(super) mod tokens;
 
 use lsp_server::Request;
 use lsp_types::request::{self as requested, Request as _};
@@ -61,6 +64,8 @@ pub(super) fn dispatch(server: &mut Server, request: Request) {
         CodeActionRequest => actions::actions,
         CodeLensRequest => lens::lenses,
         Formatting => format::format,
+        InlayHintRequest => hints::hints,
+        SemanticTokensFullRequest => tokens::full,
         DocumentDiagnosticRequest => diagnostic::document,
         ExecuteCommand => commands::execute,
     }

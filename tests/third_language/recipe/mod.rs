@@ -63,6 +63,7 @@ static NAMES: [Names; 1] = [Names {
         path: &["dishes", "*", "needs"],
         part: NamePart::Each,
     }],
+    body: "\n    minutes: 10",
 }];
 
 const TABLE: Declarations = Declarations {

@@ -59,7 +59,9 @@ pub(super) fn build(mut manifests: Manifests, options: &Options, asked: &Asked<'
     builder.objects();
     builder.workloads();
     builder.network();
-    builder.policies();
+    if asked.audits {
+        builder.policies();
+    }
     builder.references();
     if asked.reaches {
         builder.reachability();
@@ -89,6 +91,8 @@ pub(super) struct Asked<'a> {
     pub(super) assertions: &'a [Assertion],
     /// Whether a rule asks who can talk to whom.
     pub(super) reaches: bool,
+    /// Whether a rule asks what policies do to each other.
+    pub(super) audits: bool,
 }
 
 /// An object as a location and an atom.

@@ -1,6 +1,7 @@
 //! What policies do to each other, to Services and to what leads there from outside.
 
 use locus_core::Span;
+use rustc_hash::FxHashMap;
 
 use super::Builder;
 use crate::kubernetes::network::audit::{self, Audit};
@@ -35,10 +36,17 @@ impl Builder<'_, '_> {
         }
         for (first, second) in &audit.ties {
             let ends = self.atom_of(*first).zip(self.atom_of(*second));
-            if let (Some((first, second)), Some(span)) = (ends, self.span_of(*second)) {
+            let spans = self.span_of(*first).zip(self.span_of(*second));
+            if let (Some((first, second)), Some((before, span))) = (ends, spans) {
                 let tie = self.facts.atom(sig!("PolicyTie"), "tie", span);
                 self.fact(field!("PolicyTie", "tied"), tie, second, span);
-                self.fact(field!("PolicyTie", "tied_with"), tie, first, span);
+                self.fact(field!("PolicyTie", "tied_with"), tie, first, before);
+            }
+        }
+        for (object, span) in &audit.idle {
+            if let Some(policy) = self.atom_of(*object) {
+                let atom = self.facts.atom(sig!("IdlePolicy"), "subject", *span);
+                self.fact(field!("IdlePolicy", "idle"), atom, policy, *span);
             }
         }
         for forward in &audit.forwards {
@@ -62,12 +70,14 @@ impl Builder<'_, '_> {
     }
 
     fn policy_rules(&mut self, audit: &Audit) {
+        let mut atoms = FxHashMap::default();
         for rule in &audit.rules {
             let Some(policy) = self.atom_of(rule.object) else {
                 continue;
             };
             let (span, side) = (rule.span, rule.direction.as_str());
             let atom = self.facts.atom(sig!("TrafficRule"), side, span);
+            atoms.insert(span, atom);
             self.fact(field!("TrafficRule", "policy"), atom, policy, span);
             self.text_fact(field!("TrafficRule", "side"), atom, side, span);
             let tier = match rule.tier {
@@ -88,6 +98,15 @@ impl Builder<'_, '_> {
                 let port = self.facts.atom(sig!("TrafficPort"), &**name, span);
                 self.fact(field!("TrafficPort", "port_of"), port, policy, span);
                 self.truth_fact(field!("TrafficPort", "listed"), port, *listed, span);
+            }
+        }
+        for rule in &audit.rules {
+            let covering = rule
+                .covered
+                .and_then(|span| Some((span, atoms.get(&span)?)));
+            if let (Some(&atom), Some((span, &covering))) = (atoms.get(&rule.span), covering) {
+                let field = field!("TrafficRule", "covered_by");
+                self.fact(field, atom, covering, span);
             }
         }
     }

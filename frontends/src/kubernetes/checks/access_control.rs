@@ -1,5 +1,7 @@
 //! Roles and their bindings.
 
+use locus_core::Diagnostic;
+
 use super::Here;
 use crate::kubernetes::access::Access as _;
 
@@ -58,6 +60,19 @@ fn binding(name: &str, here: &mut Here<'_, '_, '_>) {
     let Some(role) = here.node.some("roleRef") else {
         return;
     };
+    // In a RoleBinding the server lets it be left out.
+    if name == "ClusterRoleBinding" {
+        let subjects = here.node.items("subjects").iter();
+        let nowhere = subjects.filter(|subject| {
+            subject.str_of("kind") == Some("ServiceAccount")
+                && subject.str_of("namespace").is_none_or(str::is_empty)
+        });
+        for subject in nowhere {
+            let message = "the service account lacks the required field `namespace`".to_owned();
+            let missing = Diagnostic::error("k8s-missing-field", message);
+            here.push(missing.at(subject.span));
+        }
+    }
     let kinds: &[&str] = match name {
         "RoleBinding" => &["Role", "ClusterRole"],
         _ => &["ClusterRole"],
@@ -117,9 +132,5 @@ fn subject(here: &mut Here<'_, '_, '_>) {
             "the name of a service account",
             super::DNS_SUBDOMAIN,
         );
-        // A namespace is required, and a missing one is not filled in.
-        if here.node.str_of("namespace").is_none_or(str::is_empty) {
-            here.missing("namespace");
-        }
     }
 }

@@ -4,6 +4,7 @@
 //! of a custom kind alike. What relates several parts of a configuration to each other is not checked here but by rules.
 
 mod access_control;
+mod cluster;
 mod config;
 mod network;
 mod pod;
@@ -37,6 +38,7 @@ pub(crate) struct Here<'n, 's, 'd> {
 /// Checks a map that is described by a definition.
 pub(crate) fn check(definition: &Definition, here: &mut Here<'_, '_, '_>) {
     let name = definition.name;
+    cluster::check(definition.group, name, here);
     match definition.group {
         "core" => {
             pod::check(name, here);
@@ -186,6 +188,19 @@ impl Here<'_, '_, '_> {
             let shown: String = text.text.chars().take(80).collect();
             let message = format!("`{shown}` is not {what}, as `{}` must be", self.path(key));
             self.value(message, text.span, help);
+        }
+    }
+
+    /// Requires one of some words, when it is given and not empty.
+    fn word(&mut self, key: &str, words: &[&str]) {
+        let Some(word) = self.node.text_of(key) else {
+            return;
+        };
+        if !word.text.is_empty() && !words.contains(&&*word.text) {
+            let message = format!("`{}` is not allowed for `{}`", word.text, self.path(key));
+            let near = locus_core::suggest::did_you_mean(&word.text, words.iter().copied());
+            let help = near.unwrap_or_else(|| format!("use {}", list(words)));
+            self.value(message, word.span, help);
         }
     }
 

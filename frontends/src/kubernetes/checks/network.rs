@@ -15,14 +15,23 @@ pub(super) fn service(name: &str, here: &mut Here<'_, '_, '_>) {
         "ServiceSpec" => service_spec(here),
         "ServicePort" => {
             here.range("port", 1, 65535);
-            here.port_or_name("targetPort");
+            // Zero is as good as nothing: the number of `port`.
+            if here.node.int_of("targetPort") != Some(0) {
+                here.port_or_name("targetPort");
+            }
             here.range("nodePort", 0, 65535);
             let help = "use at most 63 lower-case letters, digits and `-`";
             here.syntax("name", text::is_dns_label, "the name of a port", help);
         }
-        "EndpointPort" => here.range("port", 1, 65535),
+        "EndpointPort" => {
+            here.range("port", 1, 65535);
+            here.dns_label("name");
+        }
         "EndpointAddress" => addresses(here, &["ip"]),
-        "HostAlias" => addresses(here, &["ip"]),
+        "HostAlias" => {
+            addresses(here, &["ip"]);
+            super::cluster::hosts(here, "hostnames");
+        }
         _ => {}
     }
 }
@@ -38,7 +47,7 @@ fn addresses(here: &mut Here<'_, '_, '_>, keys: &[&str]) {
     }
 }
 
-fn is_address(text: &str) -> bool {
+pub(super) fn is_address(text: &str) -> bool {
     Address::parse(text).is_some()
 }
 
@@ -139,6 +148,13 @@ fn service_spec(here: &mut Here<'_, '_, '_>) {
             here.value(message, ip.span, "write it as in `203.0.113.7`");
         }
     }
+    let help = "write it as in `example.org/internal`";
+    here.syntax(
+        "loadBalancerClass",
+        text::is_qualified_name,
+        "the name of a class",
+        help,
+    );
     for range in here.node.texts("loadBalancerSourceRanges") {
         cidr(here, &range);
     }
@@ -167,6 +183,7 @@ pub(super) fn policy(name: &str, here: &mut Here<'_, '_, '_>) {
             }
             here.dns_subdomain("ingressClassName");
         }
+        "IngressTLS" => super::cluster::hosts(here, "hosts"),
         "IngressRule" => ingress_host(here),
         "HTTPIngressRuleValue" => {
             here.not_empty("paths");

@@ -3,6 +3,7 @@
 use super::Here;
 use super::workload::count_or_percent;
 use crate::kubernetes::access::Access as _;
+use crate::kubernetes::text;
 
 /// The kinds of metrics and the fields that describe them.
 const METRICS: &[(&str, &str)] = &[
@@ -65,6 +66,16 @@ pub(super) fn check(name: &str, here: &mut Here<'_, '_, '_>) {
         "CrossVersionObjectReference" => {
             here.not_empty("name");
             here.not_empty("kind");
+            let help = "a name has no `/` and no `%`";
+            for key in ["name", "kind"] {
+                here.syntax(key, text::is_path_segment, "a name", help);
+            }
+        }
+        "HPAScalingRules" => here.word("selectPolicy", &["Max", "Min", "Disabled"]),
+        "HPAScalingPolicy" => {
+            here.word("type", &["Pods", "Percent"]);
+            here.range("value", 1, i64::MAX);
+            here.range("periodSeconds", 1, 1800);
         }
         _ => {}
     }

@@ -68,8 +68,14 @@ pub(super) fn check(name: &str, here: &mut Here<'_, '_, '_>) {
             "clusterTrustBundle",
             "podCertificate",
         ]),
-        "PersistentVolumeClaimSpec" => claim(here),
-        "PersistentVolumeSpec" => volume(here),
+        "PersistentVolumeClaimSpec" => {
+            here.dns_subdomain("storageClassName");
+            claim(here);
+        }
+        "PersistentVolumeSpec" => {
+            here.dns_subdomain("storageClassName");
+            volume(here);
+        }
         "ResourceRequirements" | "VolumeResourceRequirements" => amounts(here),
         "ReplicationControllerSpec" => controller(here),
         "ServiceAccountTokenProjection" => {

@@ -8,6 +8,11 @@ use crate::yaml::Node;
 
 pub(super) fn check(name: &str, here: &mut Here<'_, '_, '_>) {
     match name {
+        "StatefulSetPersistentVolumeClaimRetentionPolicy" => {
+            here.word("whenDeleted", &["Retain", "Delete"]);
+            here.word("whenScaled", &["Retain", "Delete"]);
+        }
+        "RollingUpdateStatefulSetStrategy" => here.not_negative(&["partition"]),
         "DeploymentSpec" | "StatefulSetSpec" | "DaemonSetSpec" | "ReplicaSetSpec" => {
             controller(name, here);
         }

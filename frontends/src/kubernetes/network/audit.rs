@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use locus_core::Span;
 
+use super::cluster::Cluster;
 use super::connections::Connections;
 use super::evaluate::{End, Evaluation};
 use super::ingress;
-use super::policy::{Direction, Namespaces, Peer, Pods, Policy, Port, Rule, Tier};
+use super::policy::{Action, Direction, Namespaces, Peer, Pods, Policy, Port, Rule, Tier};
 use crate::kubernetes::model::{Model, Selector};
 
 /// A rule of a policy, and what is odd about it.
@@ -23,6 +24,8 @@ pub struct AuditedRule {
     pub span: Span,
     /// Whether it decides about something that no other rule decides in the same way before it.
     pub counts: bool,
+    /// Where the rule is written that decides all of it already, when one does.
+    pub covered: Option<Span>,
     /// Its peers that are pods: where each is written, whether it is about other namespaces, and whether it matches some.
     pub peers: Vec<(Span, bool, bool)>,
     /// Its named ports, and whether some destination lists each.
@@ -55,6 +58,8 @@ pub struct Audit {
     pub cut_off: Vec<usize>,
     /// Policies of one tier and priority, by their objects.
     pub ties: Vec<(usize, usize)>,
+    /// Policies of the admin and baseline tiers that select no pods, by their objects.
+    pub idle: Vec<(usize, Span)>,
 }
 
 /// Looks for what is odd about policies.
@@ -77,6 +82,9 @@ pub fn audit(model: &Model<'_>, evaluation: &Evaluation) -> Audit {
                 allows |= some;
                 audit.rules.push(audited);
             }
+        }
+        if policy.tier != Tier::Network && subject.is_empty() {
+            audit.idle.push((policy.object, policy.subject.span));
         }
         if policy.tier == Tier::Network
             && policy.all_rules().next().is_some()
@@ -109,12 +117,15 @@ fn audit_rule(
     let mut peers = Vec::new();
     let mut met: Option<Vec<usize>> = rule.peers.as_ref().map(|_| Vec::new());
     let mut outside = rule.peers.is_none();
+    let mut unknown = false;
     for peer in rule.peers.iter().flatten() {
         match peer {
             Peer::Pods(pods) => {
                 let found = cluster.select(pods);
                 let elsewhere = matches!(pods.namespaces, Namespaces::Matching(_));
                 peers.push((pods.span, elsewhere, !found.is_empty()));
+                // Pods of other namespaces may be deployed from elsewhere.
+                unknown |= elsewhere;
                 if let Some(met) = &mut met {
                     met.extend(found);
                 }
@@ -138,23 +149,26 @@ fn audit_rule(
                     .iter()
                     .filter_map(|at| cluster.instances.get(*at));
                 let listed = pods.any(|pods| !pods.named(name, *protocol).is_empty());
-                some_port |= listed;
+                // Whoever is deployed from elsewhere may list it.
+                let elsewhere = direction == Direction::Egress && (unknown || outside);
+                some_port |= listed || elsewhere;
                 // Nobody is there to list it, which is told of the peers.
-                if !destinations.is_empty() {
+                if !destinations.is_empty() && !elsewhere {
                     ports.push((name.clone(), listed));
                 }
             }
         }
     }
     let some_peer = outside || met.as_ref().is_none_or(|met| !met.is_empty());
+    let asked = some_peer && some_port && !subject.is_empty();
+    let covered = match policy.tier {
+        Tier::Network => covering(cluster, at, direction, number),
+        Tier::Baseline(_) | Tier::Admin(_) => preceding(cluster, at, direction, number),
+    };
     let counts = match policy.tier {
-        Tier::Network => !is_covered(policy, direction, number),
-        // Network policies come before, and are not to be held against it.
-        Tier::Baseline(_) => !is_preceded(policy, direction, number),
-        Tier::Admin(_) => {
-            let asked = some_peer && some_port && !subject.is_empty();
-            !asked || evaluation.counts((at, direction, number))
-        }
+        // Network policies come before the baseline, and are not to be held against it.
+        Tier::Network | Tier::Baseline(_) => covered.is_none(),
+        Tier::Admin(_) => !asked || evaluation.counts((at, direction, number)),
     };
     let audited = AuditedRule {
         object: policy.object,
@@ -162,28 +176,56 @@ fn audit_rule(
         tier: policy.tier,
         span: rule.span,
         counts,
+        covered: covered.filter(|_| !counts),
         peers,
         ports,
     };
-    (audited, some_peer && some_port)
+    (audited, (some_peer || unknown) && some_port)
 }
 
-/// Whether another rule of the policy allows all that a rule allows; of two that allow the same, the later one is meant.
-fn is_covered(policy: &Policy, direction: Direction, number: usize) -> bool {
-    let rules = policy.rules(direction).unwrap_or_default();
-    let Some(rule) = rules.get(number) else {
-        return false;
+/// The rule of a network policy that allows all that a rule allows: another of the policy, or of another policy about the same
+/// pods and more. Of two that allow the same, the later one is covered.
+fn covering(cluster: &Cluster, at: usize, direction: Direction, number: usize) -> Option<Span> {
+    let policy = cluster.policies.get(at)?;
+    let rule = policy.rules(direction)?.get(number)?;
+    let of = |(other_at, other): (usize, &Policy)| {
+        let same = pods_cover(&policy.subject, &other.subject);
+        let rules = other.rules(direction).unwrap_or_default().iter();
+        let mut rules = rules.enumerate().filter_map(move |(other, wide)| {
+            let place = (other_at, other);
+            let other_way = same && covers(rule, wide);
+            let before = place < (at, number) || !other_way;
+            (place != (at, number) && before && covers(wide, rule)).then_some(wide.span)
+        });
+        rules.next()
     };
-    let mut others = rules.iter().enumerate().filter(|(at, _)| *at != number);
-    others.any(|(at, other)| covers(other, rule) && (at < number || !covers(rule, other)))
+    if let Some(found) = of((at, policy)) {
+        return Some(found);
+    }
+    let others = cluster.network_policies(&policy.subject.namespaces);
+    let mut others = others
+        .filter(|(other_at, other)| *other_at != at && pods_cover(&other.subject, &policy.subject));
+    others.find_map(of)
 }
 
-/// Whether a rule before it is about all that a rule is about.
-fn is_preceded(policy: &Policy, direction: Direction, number: usize) -> bool {
-    let rules = policy.rules(direction).unwrap_or_default();
-    let rule = rules.get(number);
-    let mut before = rules.iter().take(number);
-    rule.is_some_and(|rule| before.any(|other| covers(other, rule)))
+/// The rule that is asked before a rule and is about all that it is about, of its policy or of one that is asked earlier.
+fn preceding(cluster: &Cluster, at: usize, direction: Direction, number: usize) -> Option<Span> {
+    let policy = cluster.policies.get(at)?;
+    let rule = policy.rules(direction)?.get(number)?;
+    let is_admin = matches!(policy.tier, Tier::Admin(_));
+    let tier = |other: &Policy| match other.tier {
+        Tier::Admin(_) => is_admin,
+        Tier::Baseline(_) => !is_admin,
+        Tier::Network => false,
+    };
+    let earlier = cluster.policies.iter().take(at);
+    let earlier = earlier.filter(|other| tier(other) && other.tier != policy.tier);
+    let mut earlier = earlier.filter(|other| pods_cover(&other.subject, &policy.subject));
+    let wide = |wide: &&Rule| covers(wide, rule);
+    let own = policy.rules(direction)?.iter().take(number);
+    let found = earlier.find_map(|other| other.rules(direction)?.iter().find(wide));
+    let found = found.or_else(|| own.into_iter().find(wide));
+    found.map(|wide| wide.span)
 }
 
 fn covers(wide: &Rule, narrow: &Rule) -> bool {
@@ -277,7 +319,8 @@ fn forwards(evaluation: &Evaluation) -> Vec<Blocked> {
             if one.connections.is_empty() {
                 continue;
             }
-            let blocked = open.intersection(&one.connections).is_empty();
+            let blocked = open.intersection(&one.connections).is_empty()
+                && !may_be_others(evaluation, *at, &one.connections);
             let policies = evaluation.selecting(*at).map(|(_, policy)| policy.object);
             let policies: Vec<usize> = policies.collect();
             match all.iter_mut().find(|known| known.span == one.span) {
@@ -316,13 +359,50 @@ fn cut_off(model: &Model<'_>, evaluation: &Evaluation) -> Vec<usize> {
         }
         let reachable = pods.iter().any(|pod| {
             let wanted = ingress::wanted(object, cluster, *pod);
-            wanted.is_empty() || is_reached(evaluation, *pod, &wanted)
+            wanted.is_empty()
+                || is_reached(evaluation, *pod, &wanted)
+                || may_be_others(evaluation, *pod, &wanted)
         });
         if !reachable {
             found.push(at);
         }
     }
     found
+}
+
+/// Whether a rule lets somebody through who is not among the files, as the pods of a controller that is installed by others
+/// mostly are not: by labels of namespaces, by labels that no known pod has, by nodes or names.
+fn may_be_others(evaluation: &Evaluation, instance: usize, wanted: &Connections) -> bool {
+    let cluster = &evaluation.cluster;
+    let Some(pod) = cluster.instances.get(instance) else {
+        return false;
+    };
+    let allows = |rule: &&Rule| {
+        let port = |port: &Port| match port {
+            Port::Numbers(set) => !set.intersection(wanted).is_empty(),
+            Port::Named { name, protocol } => {
+                let own = pod.named(name, *protocol);
+                !own.intersection(wanted).is_empty()
+            }
+        };
+        rule.action == Action::Allow
+            && rule
+                .ports
+                .as_ref()
+                .is_none_or(|ports| ports.iter().any(port))
+    };
+    let unknown = |peer: &Peer| match peer {
+        Peer::Pods(pods) => match &pods.namespaces {
+            Namespaces::Named(_) => cluster.select(pods).is_empty(),
+            Namespaces::Matching(_) => true,
+        },
+        Peer::Addresses { .. } | Peer::Nodes { .. } | Peer::Unknown { .. } => true,
+    };
+    evaluation.selecting(instance).any(|(_, policy)| {
+        let rules = policy.rules(Direction::Ingress).unwrap_or_default().iter();
+        let mut rules = rules.filter(allows);
+        rules.any(|rule| rule.peers.iter().flatten().any(unknown))
+    })
 }
 
 /// Whether anybody can talk to an instance by some of these connections.

@@ -192,6 +192,7 @@ pub struct Cluster {
     /// The pods of each Service, by namespace and name, for those who ask by it.
     pub services: FxHashMap<(Arc<str>, Arc<str>), Vec<usize>>,
     by_namespace: FxHashMap<Arc<str>, Vec<usize>>,
+    policies_in: FxHashMap<Arc<str>, Vec<usize>>,
 }
 
 impl Cluster {
@@ -221,6 +222,14 @@ impl Cluster {
         for (at, instance) in instances.iter().enumerate() {
             let known = by_namespace.entry(instance.namespace.clone());
             known.or_default().push(at);
+        }
+        let mut policies_in: FxHashMap<Arc<str>, Vec<usize>> = FxHashMap::default();
+        for (at, policy) in policies.iter().enumerate() {
+            if let (policy::Tier::Network, Namespaces::Named(name)) =
+                (policy.tier, &policy.subject.namespaces)
+            {
+                policies_in.entry(name.clone()).or_default().push(at);
+            }
         }
         let families = families(model, &policies);
         let hosts = match policies.iter().any(speaks_of_nodes) {
@@ -253,6 +262,7 @@ impl Cluster {
             hosts,
             services: FxHashMap::default(),
             by_namespace,
+            policies_in,
         };
         cluster.services = ingress::services(model, &cluster);
         cluster.forwarded = ingress::targets(model, &cluster, &forwards);
@@ -289,6 +299,19 @@ impl Cluster {
         }
         found.sort_unstable();
         found
+    }
+
+    /// The network policies of a namespace, with their positions.
+    pub fn network_policies<'c>(
+        &'c self,
+        namespaces: &'c Namespaces,
+    ) -> impl Iterator<Item = (usize, &'c Policy)> {
+        let name = match namespaces {
+            Namespaces::Named(name) => self.policies_in.get(name),
+            Namespaces::Matching(_) => None,
+        };
+        let listed = name.into_iter().flatten();
+        listed.filter_map(|at| Some((*at, self.policies.get(*at)?)))
     }
 
     /// The instances of a namespace that labels match.

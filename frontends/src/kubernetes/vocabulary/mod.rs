@@ -28,6 +28,18 @@ pub fn vocabulary() -> Vocabulary {
 /// The fields that are stated only when a rule mentions one of them.
 pub(super) const REACHABILITY: [&str; 3] = ["reaches", "reaches_internet", "internet_reaches"];
 
+/// What policies do to each other, which is not stated when no rule mentions any of these.
+pub(super) const AUDIT: &[&str] = &[
+    "TrafficRule",
+    "TrafficPeer",
+    "TrafficPort",
+    "PolicyTie",
+    "Forward",
+    "allows",
+    "cut_off",
+    "idle",
+];
+
 const BOOL: &[&str] = &["Bool"];
 const TEXT: &[&str] = &["Text"];
 const NUMBER: &[&str] = &["Number"];
@@ -126,6 +138,7 @@ pub const DECLARATIONS: Declarations = Declarations {
         network::POLICY_PEER,
         network::POLICY_PORT,
         network::POLICY_TIE,
+        network::IDLE,
         network::FORWARD,
         network::selector("BudgetSelector", "The selector of a PodDisruptionBudget."),
         objects::RULE,

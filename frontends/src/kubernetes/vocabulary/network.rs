@@ -75,6 +75,11 @@ pub(super) const POLICY_RULE: SigDecl = sig(
             BOOL,
             "Whether it decides about something that no other rule decides before it or allows as well.",
         ),
+        lone(
+            "covered_by",
+            &["TrafficRule"],
+            "A single rule that decides all of it, when there is one.",
+        ),
     ],
 );
 
@@ -115,6 +120,13 @@ pub(super) const POLICY_TIE: SigDecl = sig(
         one("tied", &["Object"], "The second."),
         one("tied_with", &["Object"], "The first."),
     ],
+);
+
+pub(super) const IDLE: SigDecl = sig(
+    "IdlePolicy",
+    None,
+    "A policy of the admin or baseline tier whose subject is no pods; its span is the subject.",
+    &[one("idle", &["Object"], "The policy.")],
 );
 
 pub(super) const FORWARD: SigDecl = sig(

@@ -5,7 +5,7 @@ use locus_core::{Diagnostic, Span, suggest};
 use super::{Entity, Key, Shape, TypeKind};
 use crate::tosca::text;
 use crate::tosca::version::Version;
-use crate::yaml::{Entry, Mapping, Node, Schema, Typed};
+use crate::yaml::{Entry, Kind, Mapping, Node, Schema, Style, Typed};
 
 /// A comparison of one file.
 pub struct Walk<'w> {
@@ -32,7 +32,14 @@ impl Walk<'_> {
             }
             Shape::Version => self.version(node, what),
             Shape::Flag => {
-                if !is_boolean(node, self.version) && !text::is_call(node, self.version) {
+                if is_boolean(node, self.version) || text::is_call(node, self.version) {
+                } else if let Some(truth) = old_boolean(node, self.version) {
+                    let word = node.as_str().unwrap_or_default();
+                    let message = format!("`{what}` is `{word}`, which is a string in YAML 1.2");
+                    let diagnostic = Diagnostic::warning("tosca-shape", message)
+                        .help(format!("write `{truth}`"));
+                    self.diagnostics.push(diagnostic.at(node.used_at()));
+                } else {
                     self.wrong(node, what, "`true` or `false`");
                 }
             }
@@ -260,6 +267,16 @@ impl Walk<'_> {
         let map = match node.as_mapping() {
             Some(map) => map,
             None if node.is_null(Schema::Core) => &empty,
+            // Packages for network functions write `[]` for an operation about which there is nothing to say.
+            None if self.version.is_simple()
+                && node.as_sequence().is_some_and(<[Node]>::is_empty) =>
+            {
+                let message = format!("`{what}` is an empty list, and {} is a map", entity.name);
+                let diagnostic = Diagnostic::warning("tosca-shape", message)
+                    .help("leave out the brackets, or write `{}`");
+                self.diagnostics.push(diagnostic.at(node.used_at()));
+                &empty
+            }
             None => {
                 self.wrong(node, what, &format!("a map: {}", entity.name));
                 return;
@@ -386,6 +403,19 @@ impl Walk<'_> {
 pub fn is_of(map: &Mapping, entity: &Entity) -> bool {
     let mut named = map.named();
     named.any(|(name, _)| entity.keys.iter().any(|key| key.name == &**name))
+}
+
+/// The truth value that a word was in YAML 1.1, which many parsers of TOSCA 1.x still read, unless the word is in quotes.
+pub fn old_boolean(node: &Node, version: Version) -> Option<bool> {
+    let plain = matches!(&node.kind, Kind::Scalar(scalar) if scalar.style == Style::Plain);
+    if !version.is_simple() || !plain {
+        return None;
+    }
+    match &*node.as_str()?.to_lowercase() {
+        "yes" | "on" => Some(true),
+        "no" | "off" => Some(false),
+        _ => None,
+    }
 }
 
 /// Whether a node is a boolean: 2.0 takes `true` and `false` alone, 1.x what YAML takes.

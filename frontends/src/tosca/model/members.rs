@@ -9,7 +9,7 @@ use super::{
     Allowed, Capability, Flat, Interface, Model, Operation, Parent, Property, Requirement, entries,
     find, ordered,
 };
-use crate::tosca::grammar::walk::is_of;
+use crate::tosca::grammar::walk::{is_of, old_boolean};
 use crate::tosca::grammar::{Entity, TypeKind, tables};
 use crate::tosca::model::Schema;
 use crate::tosca::names::TypeId;
@@ -129,6 +129,7 @@ impl<'a> Model<'a> {
         }
         let artifacts = entries(node.get("artifacts")).map(|(name, _)| name.clone());
         flat.artifacts.extend(artifacts);
+        self.refined_artifacts(id);
         flat
     }
 
@@ -160,6 +161,7 @@ impl<'a> Model<'a> {
                 }
             }
         }
+        self.narrower(&flat.members, &allowed, node, file);
         flat.members = allowed;
     }
 
@@ -243,7 +245,7 @@ impl<'a> Model<'a> {
         let schema = Rc::new(self.schema(node, file, parent.map(|parent| &*parent.schema)));
         let flag = |key: &str| match map.get(key)?.typed(Yaml::Core)? {
             Typed::Bool(value) => Some(value),
-            _ => None,
+            _ => old_boolean(map.get(key)?, version),
         };
         let required = flag("required");
         let inherited = parent.is_none_or(|parent| parent.required);

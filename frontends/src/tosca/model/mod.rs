@@ -195,6 +195,9 @@ pub enum Parent {
     Unknown,
 }
 
+/// Defaults that are read for others, at most; a text nests no deeper either.
+const DEFAULTS: usize = 128;
+
 impl<'a> Model<'a> {
     /// The types of some files.
     pub fn new(files: &'a [File]) -> Self {
@@ -248,24 +251,24 @@ impl<'a> Model<'a> {
     }
 
     fn break_cycles(&mut self) {
-        for id in self.names.ids() {
+        // The walk that came by a type first; zero for none.
+        let mut walks = vec![0; self.parents.len()];
+        for (walk, id) in (1..).zip(self.names.ids()) {
             let mut at = id;
-            let mut steps = 0;
-            while let Some(Parent::Type(parent)) = self.parents.get(at.index()).copied() {
+            while let Some(mark) = walks.get_mut(at.index()).filter(|mark| **mark == 0) {
+                *mark = walk;
+                let Some(Parent::Type(parent)) = self.parents.get(at.index()).copied() else {
+                    break;
+                };
                 at = parent;
-                steps += 1;
-                if at == id {
-                    let ty = self.names.get(id);
+                if walks.get(at.index()) == Some(&walk) {
+                    let ty = self.names.get(at);
                     let message = format!("`{}` derives from itself", ty.name);
                     let diagnostic = Diagnostic::error("tosca-derivation", message);
                     self.diagnostics.borrow_mut().push(diagnostic.at(ty.span));
-                    if let Some(slot) = self.parents.get_mut(id.index()) {
+                    if let Some(slot) = self.parents.get_mut(at.index()) {
                         *slot = Parent::Unknown;
                     }
-                    break;
-                }
-                if steps > self.parents.len() {
-                    break;
                 }
             }
         }
@@ -325,7 +328,7 @@ impl<'a> Model<'a> {
         let key = std::ptr::from_ref(node);
         {
             let mut defaults = self.defaults.borrow_mut();
-            if defaults.endless.contains(&key) {
+            if defaults.endless.contains(&key) || defaults.open.len() >= DEFAULTS {
                 return None;
             }
             if let Some(at) = defaults.open.iter().position(|&open| open == key) {
@@ -393,6 +396,15 @@ impl<'a> Model<'a> {
         };
         if let Some(flat) = cell.get() {
             return flat.clone();
+        }
+        // From the first type that is not put together yet down to this one, so that long chains need no deep stack.
+        let known = |at: &TypeId| self.flats.get(at.index()).and_then(OnceCell::get).is_none();
+        let due: Vec<TypeId> = self.ancestors(id).skip(1).take_while(known).collect();
+        for at in due.into_iter().rev() {
+            let flat = Rc::new(self.flatten(at));
+            if let Some(cell) = self.flats.get(at.index()) {
+                cell.get_or_init(|| flat);
+            }
         }
         let flat = Rc::new(self.flatten(id));
         cell.get_or_init(|| flat).clone()

@@ -2,7 +2,8 @@
 
 use locus_core::{Diagnostic, Span};
 
-use super::{Allowed, DataType, Model, Property, Schema};
+use super::{Allowed, DataType, Model, Property, Schema, entries};
+use crate::tosca::grammar::TypeKind;
 use crate::tosca::names::TypeId;
 use crate::yaml::{Mapping, Node};
 
@@ -105,6 +106,26 @@ impl<'a> Model<'a> {
             };
             let diagnostic = diagnostic.related(parent.span, "inherited from here");
             self.report(file, diagnostic.at(at));
+        }
+    }
+
+    /// An artifact that is defined again has the same type, or one that derives from it (2.0, 12.2); 1.x does not say so.
+    pub(super) fn refined_artifacts(&self, id: TypeId) {
+        let ty = self.names.get(id);
+        if self.version(ty.file).is_simple() {
+            return;
+        }
+        for (name, entry) in entries(ty.node.get("artifacts")) {
+            let at = entry.value.get("type");
+            let new = self.named(ty.file, TypeKind::Artifact, at);
+            let old = self.ancestors(id).skip(1).find_map(|above| {
+                let above = self.names.get(above);
+                let artifact = above.node.get("artifacts")?.get(name)?;
+                self.named(above.file, TypeKind::Artifact, artifact.get("type"))
+            });
+            if let (Some(new), Some(old)) = (new, old) {
+                self.must_derive(new, old, at, ty.file, &format!("the artifact `{name}`"));
+            }
         }
     }
 

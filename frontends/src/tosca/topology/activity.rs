@@ -7,9 +7,10 @@ use locus_core::{Diagnostic, Span, suggest};
 
 use super::{Here, Member, Topology};
 use crate::tosca::grammar::walk::Walk;
-use crate::tosca::grammar::{Shape, tables};
+use crate::tosca::grammar::{Shape, TypeKind, tables};
 use crate::tosca::model::members_role::Role;
 use crate::tosca::model::{Interface, Property, entries, find};
+use crate::tosca::names::Meaning;
 use crate::tosca::text::Call;
 use crate::yaml::{Node, Schema as Yaml, Typed};
 
@@ -77,6 +78,7 @@ impl<'a> Topology<'_, 'a> {
             }
         }
         self.steps = steps;
+        self.check_inlined();
     }
 
     /// One activity of a step or trigger.
@@ -260,14 +262,13 @@ impl<'a> Topology<'_, 'a> {
     }
 
     /// What a trigger does.
-    pub(super) fn check_trigger(&self, name: &str, node: &'a Node) {
+    pub(super) fn check_trigger(&self, name: &str, span: Span, node: &'a Node) {
         let Some(action) = node.get("action") else {
-            if !self.version().is_simple() {
-                let message = format!("the trigger `{name}` has no `action`");
-                self.report(Diagnostic::error("tosca-missing-key", message).at(node.used_at()));
-            }
+            let message = format!("the trigger `{name}` has no `action`");
+            self.report(Diagnostic::error("tosca-missing-key", message).at(span));
             return;
         };
+        self.check_target_filter(node);
         match action.as_sequence() {
             Some(activities) => {
                 for activity in activities {
@@ -279,6 +280,62 @@ impl<'a> Topology<'_, 'a> {
                 let is = action.describe(Yaml::Core);
                 let message = format!("`action` must be a list of activities, not {is}");
                 self.report(Diagnostic::error("tosca-shape", message).at(action.used_at()));
+            }
+        }
+    }
+
+    /// The node that an event filter of 1.x names is a node template or a node type.
+    fn check_target_filter(&self, node: &'a Node) {
+        let named = node.get("target_filter").and_then(|node| node.get("node"));
+        let Some(named) = named else { return };
+        let word = named.as_str().unwrap_or_default();
+        let meaning = self.model.names.lookup(self.file, TypeKind::Node, word);
+        if meaning == Meaning::Nothing {
+            let nodes = self.nodes.iter().map(|node| &**node.name);
+            self.known_word(named, nodes, "node template or node type");
+        }
+    }
+
+    /// A workflow that inlines itself, also by way of others, may never end.
+    fn check_inlined(&self) {
+        let workflows: Vec<_> = entries(self.node.get("workflows")).collect();
+        let inlined = |entry: &'a crate::yaml::Entry| {
+            let steps = entries(entry.value.get("steps"));
+            let activities =
+                steps.filter_map(|(_, step)| step.value.get("activities")?.as_sequence());
+            let inline = activities
+                .flatten()
+                .filter_map(|activity| activity.get("inline"));
+            let named = inline.map(|node| node.get("workflow").unwrap_or(node));
+            named.filter_map(|node| {
+                let word = node.as_str()?;
+                let at = workflows.iter().position(|(name, _)| &***name == word)?;
+                Some((at, node.used_at()))
+            })
+        };
+        let next: Vec<Vec<(usize, Span)>> = workflows
+            .iter()
+            .map(|(_, entry)| inlined(entry).collect())
+            .collect();
+        for (at, (name, _)) in workflows.iter().enumerate() {
+            let mut seen = vec![false; next.len()];
+            for &(first, span) in next.get(at).into_iter().flatten() {
+                let mut due = vec![first];
+                while let Some(reached) = due.pop() {
+                    if let Some(seen) = seen.get_mut(reached)
+                        && !std::mem::replace(seen, true)
+                    {
+                        let after = next.get(reached).into_iter().flatten();
+                        due.extend(after.map(|(to, _)| *to));
+                    }
+                }
+                if seen.get(at) == Some(&true) {
+                    let message =
+                        format!("the workflow `{name}` inlines itself, so it may never end");
+                    // The standard's own example of an inlined workflow does so (2.0, 13.2.4), and a condition may end it.
+                    self.report(Diagnostic::warning("tosca-reference", message).at(span));
+                    break;
+                }
             }
         }
     }

@@ -578,7 +578,7 @@ impl<'a> Topology<'_, 'a> {
                 |_, _, _| {},
             );
             for (trigger, held) in entries(entry.value.get("triggers")) {
-                self.check_trigger(trigger, &held.value);
+                self.check_trigger(trigger, held.key.span, &held.value);
             }
             policies.push(Group {
                 name,

@@ -7,7 +7,7 @@ use locus_core::{Diagnostic, Span, suggest};
 
 use super::{Here, Topology};
 use crate::tosca::grammar::TypeKind;
-use crate::tosca::model::{Flat, Named, entries, find, ordered};
+use crate::tosca::model::{Flat, Named, Schema, entries, find, ordered};
 use crate::tosca::names::TypeId;
 use crate::tosca::text::Call;
 use crate::yaml::{Node, Schema as Yaml, Typed};
@@ -61,7 +61,9 @@ impl<'a> Topology<'_, 'a> {
                 &type_name,
                 "property",
             );
-            self.mapped_property(&entry.value);
+            let whole = (first == &**name).then(|| find(&flat.properties, first));
+            let outer = whole.flatten().map(|property| property.schema.clone());
+            self.mapped_property(&entry.value, name, outer.as_deref());
         }
         for (name, entry) in entries(node.get("attributes")) {
             self.of_type(
@@ -72,7 +74,34 @@ impl<'a> Topology<'_, 'a> {
                 &type_name,
                 "attribute",
             );
+            let Some((index, word)) = self.mapped(&entry.value) else {
+                continue;
+            };
+            let Some(template) = self.nodes.get(index) else {
+                continue;
+            };
+            // With more steps it is a path into a capability.
+            let steps = entry.value.as_sequence().map_or(0, <[Node]>::len);
+            let inner = &template.flat;
+            let all: Vec<_> = inner
+                .attributes
+                .iter()
+                .chain(&inner.properties)
+                .cloned()
+                .collect();
+            if steps == 2 {
+                let name = word.as_str().unwrap_or_default();
+                self.of_type(
+                    &all,
+                    name,
+                    inner,
+                    word.used_at(),
+                    template.name,
+                    "attribute",
+                );
+            }
         }
+        self.mapped_interfaces(node.get("interfaces"), &flat, &type_name);
         for (name, entry) in entries(node.get("capabilities")) {
             mapping.capabilities.push(name);
             self.of_type(
@@ -208,8 +237,34 @@ impl<'a> Topology<'_, 'a> {
         }
     }
 
+    /// Each operation is mapped to a workflow.
+    fn mapped_interfaces(&self, node: Option<&'a Node>, flat: &Flat<'a>, ty: &str) {
+        let workflows = entries(self.node.get("workflows")).map(|(name, _)| &**name);
+        let workflows: Vec<&str> = workflows.collect();
+        for (name, entry) in entries(node) {
+            let span = entry.key.span;
+            self.of_type(&flat.interfaces, name, flat, span, ty, "interface");
+            let Some(interface) = find(&flat.interfaces, name) else {
+                continue;
+            };
+            for (operation, held) in entries(Some(&entry.value)) {
+                let closed = interface.ty.is_some_and(|ty| self.model.is_closed(ty));
+                if closed && find(&interface.operations, operation).is_none() {
+                    let names = interface.operations.iter().map(|known| known.name());
+                    let message = format!("the interface `{name}` has no operation `{operation}`");
+                    let diagnostic = Diagnostic::error("tosca-mapping", message)
+                        .maybe_help(suggest::did_you_mean(operation, names));
+                    self.report(diagnostic.at(held.key.span));
+                }
+                if let Some(Typed::Str(_)) = held.value.typed(Yaml::Core) {
+                    self.known_word(&held.value, workflows.iter().copied(), "workflow");
+                }
+            }
+        }
+    }
+
     /// A property is mapped to an input, or in 1.x to a value.
-    fn mapped_property(&self, node: &'a Node) {
+    fn mapped_property(&self, node: &'a Node, name: &str, outer: Option<&Schema<'a>>) {
         let word = match node.typed(Yaml::Core) {
             Some(Typed::Str(_)) => Some(node),
             _ => match node.as_sequence() {
@@ -243,6 +298,18 @@ impl<'a> Topology<'_, 'a> {
                 .find(|input| word.as_str() == Some(&*input.property.name))
         {
             input.used.set(true);
+            if let Some(outer) = outer
+                && !self.model.assignable(outer, &input.property.schema)
+            {
+                let (is, needed) = (
+                    self.model.describe(outer),
+                    self.model.describe(&input.property.schema),
+                );
+                let message = format!(
+                    "the property `{name}` is {is}, and the input that it is mapped to is {needed}"
+                );
+                self.report(Diagnostic::error("tosca-mapping", message).at(word.used_at()));
+            }
         }
     }
 

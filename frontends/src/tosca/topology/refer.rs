@@ -5,8 +5,9 @@ use std::rc::Rc;
 use locus_core::{Diagnostic, suggest};
 
 use super::{Here, Target, Topology};
+use crate::tosca::grammar::TypeKind;
 use crate::tosca::model::{Capability, Flat, Property, find};
-use crate::tosca::names::TypeId;
+use crate::tosca::names::{Meaning, TypeId};
 use crate::tosca::text::Call;
 use crate::tosca::value::{Checker, Referred, Val};
 use crate::yaml::{Node, Schema as Yaml, Typed};
@@ -35,10 +36,10 @@ impl<'a> Topology<'_, 'a> {
             "get_input" => self.input(here, call),
             "get_property" => self.property(here, call, false),
             "get_attribute" => self.property(here, call, true),
-            "get_artifact" | "get_operation_output" | "available_allocation" => {
-                self.owner(here, call);
-                Referred::unknown()
-            }
+            "get_artifact" => self.artifact(here, call),
+            "get_operation_output" => self.operation(here, call),
+            "get_nodes_of_type" => self.of_type_named(call),
+            "available_allocation" => self.owner(here, call),
             _ => Referred::unknown(),
         };
         self.depth.set(self.depth.get() - 1);
@@ -96,10 +97,99 @@ impl<'a> Topology<'_, 'a> {
     }
 
     /// Checks the first word of a path alone.
-    fn owner(&self, here: Here<'_, 'a>, call: &Call<'a>) {
-        if let Some(first) = call.list().first() {
-            let _ = self.start(here, first);
+    fn owner(&self, here: Here<'_, 'a>, call: &Call<'a>) -> Referred<'a> {
+        match call
+            .list()
+            .first()
+            .map(|first| (first, self.start(here, first)))
+        {
+            Some((first, Err(help))) => {
+                let word = first.as_str().unwrap_or_default();
+                Self::wrong(format!("there is no template `{word}`"), first, help)
+            }
+            _ => Referred::unknown(),
         }
+    }
+
+    /// An artifact of a node: of its template or its type.
+    fn artifact(&self, here: Here<'_, 'a>, call: &Call<'a>) -> Referred<'a> {
+        let [first, named, ..] = call.list() else {
+            return self.owner(here, call);
+        };
+        let (Ok(At::Node(index)), Some(word)) = (self.start(here, first), named.as_str()) else {
+            return self.owner(here, call);
+        };
+        let Some(template) = self.nodes.get(index).filter(|node| !node.flat.open) else {
+            return Referred::unknown();
+        };
+        let own = self.section(index, "artifacts");
+        let own = own.iter().map(|(name, _)| &***name);
+        let names = own.chain(template.flat.artifacts.iter().map(|name| &**name));
+        let names: Vec<&str> = names.collect();
+        if names.contains(&word) {
+            return Referred::unknown();
+        }
+        let near = suggest::did_you_mean(word, names);
+        Self::wrong(
+            format!("`{}` has no artifact `{word}`", template.name),
+            named,
+            near,
+        )
+    }
+
+    /// An output of an operation: the interface and the operation must be there.
+    fn operation(&self, here: Here<'_, 'a>, call: &Call<'a>) -> Referred<'a> {
+        let [first, interface, operation, ..] = call.list() else {
+            return self.owner(here, call);
+        };
+        let (Ok(At::Node(index)), Some(word), Some(name)) = (
+            self.start(here, first),
+            interface.as_str(),
+            operation.as_str(),
+        ) else {
+            return self.owner(here, call);
+        };
+        let Some(template) = self.nodes.get(index).filter(|node| !node.flat.open) else {
+            return Referred::unknown();
+        };
+        let named = |known: &&Rc<crate::tosca::model::Interface<'a>>| {
+            let ty = known.ty.map(|ty| self.model.name(ty));
+            *known.name == *word || ty.is_some_and(|ty| **ty == *word)
+        };
+        let Some(known) = template.flat.interfaces.iter().find(named) else {
+            let names = template.flat.interfaces.iter().map(|known| &*known.name);
+            let near = suggest::did_you_mean(word, names);
+            let message = format!("`{}` has no interface `{word}`", template.name);
+            return Self::wrong(message, interface, near);
+        };
+        let closed = known.ty.is_some_and(|ty| self.model.is_closed(ty));
+        if !closed || find(&known.operations, name).is_some() {
+            return Referred::unknown();
+        }
+        let near = suggest::did_you_mean(name, known.operations.iter().map(|known| &*known.name));
+        Self::wrong(
+            format!("the interface `{word}` has no operation `{name}`"),
+            operation,
+            near,
+        )
+    }
+
+    /// `get_nodes_of_type` names a node type.
+    fn of_type_named(&self, call: &Call<'a>) -> Referred<'a> {
+        let named = call.list().first();
+        if let Some((node, word)) = named.and_then(|node| Some((node, node.as_str()?)))
+            && self.model.names.lookup(self.file, TypeKind::Node, word) == Meaning::Nothing
+        {
+            let told = self
+                .model
+                .names
+                .unknown(self.file, TypeKind::Node, word, node.used_at());
+            return Referred {
+                error: Some(Box::new(told)),
+                ..Referred::unknown()
+            };
+        }
+        Referred::unknown()
     }
 
     fn start(&self, here: Here<'_, 'a>, first: &Node) -> Result<At<'a>, Option<String>> {
@@ -125,7 +215,9 @@ impl<'a> Topology<'_, 'a> {
             }
             ("SOURCE", Here::Bound(_, source, _, _)) => Ok(At::Node(source)),
             ("TARGET", Here::Bound(_, _, target, _)) => Ok(At::Node(target)),
-            ("SELF" | "HOST" | "SOURCE" | "TARGET" | "R_TARGET" | "ORCHESTRATOR", _) => {
+            ("SELF" | "SOURCE" | "TARGET", _) => Ok(At::Unknown),
+            // 2.0 has none of these (10.3).
+            ("HOST" | "R_TARGET" | "ORCHESTRATOR", _) if self.version().is_simple() => {
                 Ok(At::Unknown)
             }
             _ => {

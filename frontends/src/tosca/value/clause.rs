@@ -188,6 +188,27 @@ impl<'a> Checker<'_, 'a> {
             self.report(diagnostic.at(argument.used_at()));
             return;
         }
+        if let ("in_range", Some([least, most])) = (name, argument.as_sequence()) {
+            let quiet = self.quietly();
+            let (a, b) = (quiet.operand(least, schema), quiet.operand(most, schema));
+            if a.compare(&b).is_some_and(std::cmp::Ordering::is_gt) {
+                let message = format!("no value is in a range from `{a}` to `{b}`");
+                let diagnostic = Diagnostic::error("tosca-clause", message);
+                self.report(
+                    diagnostic
+                        .help("write the lower bound first")
+                        .at(argument.used_at()),
+                );
+            }
+        }
+        if let ("pattern", Some(text)) = (name, argument.as_str())
+            && pattern::matches(text, "").is_none()
+        {
+            let message =
+                format!("the pattern `{text}` cannot be read, so no value is compared with it");
+            let diagnostic = Diagnostic::warning("tosca-clause", message);
+            self.report(diagnostic.at(argument.used_at()));
+        }
         let wrong_type = match (name, base) {
             (_, None) => None,
             ("pattern", Some(Primitive::String)) => None,

@@ -94,12 +94,61 @@ impl<'a> Checker<'_, 'a> {
             _ => {
                 let arguments: Vec<Val> =
                     call.list().iter().map(|node| self.literal(node)).collect();
+                self.check_arguments(call, &arguments);
                 compute(call.name, &arguments).unwrap_or(Val::Unknown)
             }
         };
         Referred {
             value,
             ..Referred::unknown()
+        }
+    }
+
+    /// Tells what a function is given that it cannot take.
+    fn check_arguments(&self, call: &Call<'a>, arguments: &[Val]) {
+        let name = call.name;
+        let wrong = |message: String, node: &Node| {
+            self.report(Diagnostic::error("tosca-function", message).at(node.used_at()));
+        };
+        if matches!(name, "concat" | "join" | "token")
+            && let Some(node) = call.arguments.filter(|node| node.as_sequence().is_none())
+        {
+            wrong(format!("`{name}` takes a list"), node);
+            return;
+        }
+        let (least, most) = arity(name);
+        if arguments.len() < least || most.is_some_and(|most| arguments.len() > most) {
+            let needed = match most {
+                Some(1) => "one argument".to_owned(),
+                Some(most) if most == least => format!("{most} arguments"),
+                Some(most) => format!("{least} to {most} arguments"),
+                None => format!("at least {least} arguments"),
+            };
+            let message = format!(
+                "`{name}` takes {needed}, and here it has {}",
+                arguments.len()
+            );
+            wrong(message, call.node);
+            return;
+        }
+        for (value, node) in arguments.iter().zip(call.list()) {
+            if let Some(needed) = unfit(name, value) {
+                wrong(
+                    format!("`{name}` takes {needed}, and this is `{value}`"),
+                    node,
+                );
+            }
+        }
+        let zero = |value: &Val| match value {
+            Val::Int(int) => int.to_i64() == Some(0),
+            Val::Float(float) => *float == 0.0,
+            _ => false,
+        };
+        if matches!(name, "quotient" | "remainder")
+            && arguments.get(1).is_some_and(zero)
+            && let Some(node) = call.list().get(1)
+        {
+            wrong(format!("`{name}` divides by zero"), node);
         }
     }
 
@@ -174,6 +223,51 @@ impl<'a> Checker<'_, 'a> {
                 (None, _) => false,
             }
         })
+    }
+}
+
+/// How many arguments a function takes: at least, and at most.
+fn arity(name: &str) -> (usize, Option<usize>) {
+    match name {
+        "not" | "length" | "round" | "floor" | "ceil" => (1, Some(1)),
+        "xor" | "equal" | "greater_than" | "greater_or_equal" | "less_than" | "less_or_equal"
+        | "valid_values" | "matches" | "has_suffix" | "has_prefix" | "contains" | "has_entry"
+        | "has_key" | "has_all_entries" | "has_all_keys" | "has_any_entry" | "has_any_key"
+        | "difference" | "quotient" | "remainder" => (2, Some(2)),
+        "join" => (1, Some(2)),
+        "token" => (3, Some(3)),
+        _ => (0, None),
+    }
+}
+
+/// What a function takes instead of a value that it cannot take; text may be a number with a unit, whose type only the user knows.
+fn unfit(name: &str, value: &Val) -> Option<&'static str> {
+    let amount = |text: &str| {
+        text.trim_start()
+            .starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c))
+    };
+    match name {
+        "and" | "or" | "not" | "xor" => {
+            let other = matches!(value, Val::Int(_) | Val::Float(_) | Val::Str(_) | Val::Null);
+            other.then_some("booleans")
+        }
+        "sum" | "difference" | "product" | "quotient" | "remainder" | "round" | "floor"
+        | "ceil" => {
+            let other = match value {
+                Val::Str(text) => !amount(text),
+                Val::Bool(_) | Val::Null | Val::Map(_) => true,
+                _ => false,
+            };
+            other.then_some("numbers")
+        }
+        "length" => {
+            let other = matches!(
+                value,
+                Val::Int(_) | Val::Float(_) | Val::Bool(_) | Val::Null
+            );
+            other.then_some("a string, a list or a map")
+        }
+        _ => None,
     }
 }
 

@@ -118,8 +118,10 @@ impl<'a> Populate<'a> {
                 let atom = if vague {
                     let atom = self.builder.add_existing(info);
                     for property in &location.properties {
-                        if let Value::Symbolic(symbol) = property.item.value {
-                            self.builder.name_by(atom, symbol.index());
+                        match &property.item.value {
+                            Value::Symbolic(symbol) => self.builder.name_by(atom, symbol.index()),
+                            name @ Value::Str(_) => self.builder.call(atom, name.clone()),
+                            _ => {}
                         }
                     }
                     atom
