@@ -280,7 +280,6 @@ fn any_changed_byte_is_noticed() {
         let check = |bytes: &[u8]| verify(bytes, public.as_ref(), here, &FileSystem);
         let good = check(&sealed).unwrap();
         assert_eq!(good.proofs, 1);
-        assert!(good.same_rules);
         match &public {
             None => assert_eq!(good.trust, Trust::Unsigned),
             Some(key) => assert_eq!(good.trust, Trust::Signed(key.id())),
@@ -333,6 +332,250 @@ fn a_wrong_proof_is_refused_though_it_is_signed() {
         .unwrap();
     let found = verify(&sealed, Some(&signing.public()), folder.path(), &FileSystem);
     assert!(matches!(found, Err(Unverified::Broken(why)) if why.contains("the proof for HOT207")));
+}
+
+/// Seals an envelope of a changed statement as anybody can: with the right checksum, and a signature if there is a key.
+fn resealed(sealed: &[u8], change: impl FnOnce(String) -> String) -> Vec<u8> {
+    use base64::Engine as _;
+    use base64::engine::general_purpose::STANDARD;
+    use sha2::Digest as _;
+    let envelope: serde_json::Value = serde_json::from_slice(sealed).unwrap();
+    let payload = STANDARD
+        .decode(envelope["payload"].as_str().unwrap())
+        .unwrap();
+    let before = String::from_utf8(payload).unwrap();
+    let after = change(before.clone());
+    assert_ne!(before, after, "nothing was changed");
+    let kind = "application/vnd.in-toto+json";
+    let message = format!("DSSEv1 {} {kind} {} {after}", kind.len(), after.len());
+    let sum = STANDARD.encode(sha2::Sha256::digest(message.as_bytes()));
+    let text = format!(
+        "{{\"payload\":\"{}\",\"payloadType\":\"{kind}\",\"signatures\":[{{\"keyid\":\"sha256\",\"sig\":\"{sum}\"}}]}}\n",
+        STANDARD.encode(&after)
+    );
+    text.into_bytes()
+}
+
+/// What contradicts itself, the files or this program is refused, though its checksum was made again.
+#[test]
+fn a_statement_that_no_check_makes_is_refused() {
+    let folder = folder();
+    let here = folder.path();
+    let good = stated(here, &[obligation()]).seal(None).unwrap();
+    let check = |bytes: &[u8]| verify(bytes, None, here, &FileSystem);
+    assert!(check(&good).is_ok());
+    std::fs::write(
+        here.join("a.yaml"),
+        TEMPLATE.replace("10.0.0.0/24", "10.0.0.0/33"),
+    )
+    .unwrap();
+    let bad = stated(here, &[]).seal(None).unwrap();
+    assert!(check(&bad).is_ok());
+    let replace =
+        |from: &'static str, to: &'static str| move |text: String| text.replacen(from, to, 1);
+    let cut = |start: &'static str, end: &'static str| {
+        move |text: String| {
+            let from = text.find(start).unwrap();
+            let to = from + start.len() + text[from + start.len()..].find(end).unwrap();
+            format!("{}{}{}", &text[..from], start, &text[to..])
+        }
+    };
+    // What was found is hidden.
+    for (name, changed) in [
+        (
+            "deployable after all",
+            resealed(&bad, replace("\"deployable\":false", "\"deployable\":true")),
+        ),
+        (
+            "every project is deployable",
+            resealed(&bad, |text| {
+                text.replace("\"deployable\":false", "\"deployable\":true")
+            }),
+        ),
+        (
+            "the findings are gone",
+            resealed(&bad, cut("\"findings\":[", "],\"ignored\"")),
+        ),
+        (
+            "the rule holds",
+            resealed(&bad, |text| text.replace(":\"violated\",", ":\"holds\",")),
+        ),
+    ] {
+        assert!(check(&changed).is_err(), "{name}");
+    }
+    std::fs::write(here.join("a.yaml"), TEMPLATE).unwrap();
+    for (name, changed) in [
+        (
+            "another program",
+            resealed(&good, replace("\"name\":\"locus\"", "\"name\":\"other\"")),
+        ),
+        (
+            "another version",
+            resealed(&good, replace("\"version\":\"", "\"version\":\"9")),
+        ),
+        (
+            "other rules",
+            resealed(&good, replace("\"library\":\"", "\"library\":\"0")),
+        ),
+        (
+            "the text of a rule",
+            resealed(&good, |text| {
+                let at = text.find("\"rules\":[").unwrap();
+                let at = at + text[at..].find("\"sha256\":\"").unwrap() + 10;
+                let digit = if &text[at..=at] == "0" { "1" } else { "0" };
+                format!("{}{digit}{}", &text[..at], &text[at + 1..])
+            }),
+        ),
+        (
+            "no rules",
+            resealed(&good, cut("\"rules\":[", "],\"projects\"")),
+        ),
+        (
+            "no projects",
+            resealed(&good, cut("\"projects\":[", "],\"findings\"")),
+        ),
+        (
+            "a key that is there twice",
+            resealed(
+                &good,
+                replace("\"deployable\":", "\"deployable\":false,\"deployable\":"),
+            ),
+        ),
+        (
+            "a digest that is there twice",
+            resealed(
+                &good,
+                replace("\"digest\":{", "\"digest\":{\"sha256\":\"00\","),
+            ),
+        ),
+        (
+            "a key that nobody knows",
+            resealed(
+                &good,
+                replace("\"deployable\":", "\"approved\":true,\"deployable\":"),
+            ),
+        ),
+        (
+            "space that changes nothing",
+            resealed(&good, replace("\"deployable\":", " \"deployable\":")),
+        ),
+        ("text after it", resealed(&good, |text| text + " ")),
+        (
+            "a proof that is cut off",
+            resealed(&good, replace("\"drat\":\"2 0\\n0\\n\"", "\"drat\":\"\"")),
+        ),
+        (
+            "a proof of something else",
+            resealed(&good, replace("-1 -2 0\\n", "-1 -3 0\\n")),
+        ),
+        (
+            "fewer clauses",
+            resealed(&good, replace("p cnf 2 4\\n1 2 0\\n", "p cnf 2 3\\n")),
+        ),
+        (
+            "a name of a file",
+            resealed(&good, replace("\"name\":\"a.yaml\"", "\"name\":\"b.yaml\"")),
+        ),
+        (
+            "a signer that did not sign",
+            resealed(&good, |text| {
+                let end = text.rfind("}}").unwrap();
+                format!("{},\"signer\":\"x\"}}}}", &text[..end])
+            }),
+        ),
+    ] {
+        assert!(check(&changed).is_err(), "{name}");
+    }
+}
+
+/// Files and proofs are in the order in which they were stated.
+#[test]
+fn what_is_in_another_order_is_refused() {
+    let folder = folder();
+    let here = folder.path();
+    std::fs::write(here.join("b.yaml"), TEMPLATE).unwrap();
+    let snapshot = Session::new().snapshot();
+    let given = Given::of_process();
+    let paths = [here.join("a.yaml"), here.join("b.yaml")];
+    let batch = snapshot
+        .check_all(&paths, &[], &given, &Cancel::default())
+        .unwrap();
+    let other = Obligation {
+        rule: "HOT208".to_owned(),
+        cnf: b"p cnf 1 2\n1 0\n-1 0\n".to_vec(),
+        drat: b"0\n".to_vec(),
+        ..obligation()
+    };
+    let proofs = [obligation(), other];
+    let statement = Certificate::of(&snapshot, &batch, &given, &proofs, here);
+    let check = |bytes: &[u8]| verify(bytes, None, here, &FileSystem);
+    assert_eq!(check(&statement.seal(None).unwrap()).unwrap().proofs, 2);
+    let mut files = statement.clone();
+    files.subject.reverse();
+    assert!(check(&files.seal(None).unwrap()).is_err());
+    let mut twice = statement.clone();
+    twice.subject.push(twice.subject[0].clone());
+    assert!(check(&twice.seal(None).unwrap()).is_err());
+    // A proof belongs to its clauses.
+    let mut swapped = statement.clone();
+    let proof = swapped.predicate.evidence[0].drat.clone();
+    swapped.predicate.evidence[0].drat = swapped.predicate.evidence[1].drat.clone();
+    swapped.predicate.evidence[1].drat = proof;
+    assert!(check(&swapped.seal(None).unwrap()).is_err());
+    // In another folder the files are others, or not there.
+    let away = tempfile::tempdir().unwrap();
+    let sealed = statement.seal(None).unwrap();
+    assert!(verify(&sealed, None, away.path(), &FileSystem).is_err());
+    for (name, text) in [("a.yaml", TEMPLATE), ("b.yaml", "services: {}\n")] {
+        std::fs::write(away.path().join(name), text).unwrap();
+    }
+    assert!(verify(&sealed, None, away.path(), &FileSystem).is_err());
+}
+
+/// A signature counts for what was signed with the key that was given, and as what it was signed.
+#[test]
+fn a_signature_of_something_else_is_refused() {
+    use base64::Engine as _;
+    use base64::engine::general_purpose::STANDARD;
+    let folder = folder();
+    let here = folder.path();
+    let key = SigningKey::from_pem(ED25519.as_bytes()).unwrap();
+    let public = key.public();
+    let sealed = stated(here, &[]).seal(Some(&key)).unwrap();
+    let check = |bytes: &[u8]| verify(bytes, Some(&public), here, &FileSystem);
+    assert!(check(&sealed).is_ok());
+    let text = String::from_utf8(sealed.clone()).unwrap();
+    // The same bytes as another type of payload.
+    let other = text.replace("application/vnd.in-toto+json", "application/json");
+    assert!(check(other.as_bytes()).is_err());
+    // The signature of another statement.
+    std::fs::write(here.join("a.yaml"), TEMPLATE.replace("/24", "/25")).unwrap();
+    let second = stated(here, &[]).seal(Some(&key)).unwrap();
+    std::fs::write(here.join("a.yaml"), TEMPLATE).unwrap();
+    let signature = |bytes: &[u8]| {
+        let envelope: serde_json::Value = serde_json::from_slice(bytes).unwrap();
+        envelope["signatures"][0]["sig"]
+            .as_str()
+            .unwrap()
+            .to_owned()
+    };
+    let taken = text.replace(&signature(&sealed), &signature(&second));
+    assert_ne!(taken, text);
+    assert!(check(taken.as_bytes()).is_err());
+    // No signature, an empty one, and one over the payload alone.
+    let unsigned = resealed(&sealed, |text| text.replace(&public.id(), "nobody"));
+    assert!(check(&unsigned).is_err());
+    for other in [String::new(), STANDARD.encode([0; 64])] {
+        let changed = text.replace(&signature(&sealed), &other);
+        assert!(check(changed.as_bytes()).is_err());
+    }
+    // Another key that says it is this one.
+    let stranger = ring_key();
+    let foreign = stated(here, &[]).seal(Some(&stranger)).unwrap();
+    let foreign = String::from_utf8(foreign).unwrap();
+    let claimed = foreign.replace(&stranger.public().id(), &public.id());
+    assert!(check(claimed.as_bytes()).is_err());
+    assert!(check(foreign.as_bytes()).is_err());
 }
 
 /// What only a solver can say is proved, and the proof is part of the certificate.

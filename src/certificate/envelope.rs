@@ -102,6 +102,11 @@ impl Envelope {
         let payload = decode(&envelope.payload)?;
         let statement: Statement = serde_json::from_slice(&payload)
             .map_err(|error| format!("it carries no statement about a check: {error}"))?;
+        // Nothing may be said twice, or in a place where nobody looks.
+        let again = serde_json::to_vec(&statement).map_err(|error| error.to_string())?;
+        if again != payload {
+            return Err("its statement is not written as it was made".to_owned());
+        }
         let signatures = envelope.signatures.iter();
         let signatures = signatures.map(|one| Ok((one.keyid.clone(), decode(&one.sig)?)));
         let signatures: Vec<(String, Vec<u8>)> = signatures.collect::<Result<_, String>>()?;

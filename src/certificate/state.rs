@@ -225,7 +225,7 @@ pub(super) fn tool() -> Tool {
 }
 
 /// The digest of each rule; one that is stated in parts has one digest of all.
-fn digests(rules: &[Rule]) -> Vec<RuleChecked> {
+pub(super) fn digests(rules: &[Rule]) -> Vec<RuleChecked> {
     let mut texts: BTreeMap<(&str, &str), String> = BTreeMap::new();
     for rule in rules {
         let text = texts.entry((&rule.id, &rule.language)).or_default();

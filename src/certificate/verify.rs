@@ -1,13 +1,19 @@
 //! Verification of certificates, without a solver.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
+use locus_core::Severity;
 use locus_frontends::loader::{Loader, PathKind};
+use locus_invariants::library;
 use sha2::{Digest as _, Sha256};
 
 use super::envelope::{CHECKSUM, Envelope};
 use super::key::PublicKey;
-use super::statement::{Listing, PREDICATE, STATEMENT, Statement};
+use super::statement::{
+    Finding, Listing, PREDICATE, ProjectChecked, RuleChecked, STATEMENT, Statement, Subject,
+    Verdict,
+};
 use super::{drat, sha256, state};
 use crate::session::searched;
 
@@ -31,8 +37,6 @@ pub struct Verified {
     pub files: usize,
     /// How many proofs were checked.
     pub proofs: usize,
-    /// Whether the rules that come with this program are those it was made with.
-    pub same_rules: bool,
 }
 
 /// Why a certificate does not count.
@@ -110,6 +114,9 @@ pub fn verify_at(
             Trust::Signed(id.clone())
         }
     };
+    if let Some(why) = contradiction(&statement) {
+        return broken(&why);
+    }
     let different = differences(&statement, path, folder, files);
     if !different.is_empty() {
         return Err(Unverified::Differs(different));
@@ -126,9 +133,88 @@ pub fn verify_at(
         trust,
         files: statement.subject.len(),
         proofs: statement.predicate.evidence.len(),
-        same_rules: statement.predicate.tool.library == state::tool().library,
         statement,
     })
+}
+
+/// What a statement says that no check says: other rules than those of this program, a good end of a bad check.
+fn contradiction(statement: &Statement) -> Option<String> {
+    let predicate = &statement.predicate;
+    let (own, tool) = (state::tool(), &predicate.tool);
+    if tool.name != own.name || tool.version != own.version || tool.library != own.library {
+        return Some(format!(
+            "it was made by {} {} with other rules than those of this program; check again, or verify it with that one",
+            tool.name, tool.version
+        ));
+    }
+    for rule in state::digests(library::builtin().rules()) {
+        let same = |other: &&RuleChecked| other.id == rule.id && other.language == rule.language;
+        if let Some(stated) = predicate.rules.iter().find(same)
+            && stated.sha256 != rule.sha256
+        {
+            return Some(format!("the text of {} is another one", rule.id));
+        }
+    }
+    let mut subjects = statement.subject.windows(2);
+    let mut rules = predicate.rules.windows(2);
+    let in_order = subjects.all(|pair| match pair {
+        [a, b] => a.name < b.name,
+        _ => true,
+    }) && rules.all(|pair| match pair {
+        [a, b] => a < b,
+        _ => true,
+    });
+    if !in_order {
+        return Some("its files or rules are not in order".to_owned());
+    }
+    let digested = |subject: &Subject| subject.digest.keys().eq(["sha256"]);
+    if !statement.subject.iter().all(digested) {
+        return Some("a file has not one digest".to_owned());
+    }
+    let known: BTreeSet<&str> = predicate.rules.iter().map(|rule| &*rule.id).collect();
+    let codes = |project: &ProjectChecked| {
+        let mut asked = project
+            .verdicts
+            .iter()
+            .filter(|(_, verdict)| matches!(verdict, Verdict::Holds | Verdict::Off));
+        asked.all(|(id, _)| known.contains(id.as_str()))
+    };
+    if !predicate.projects.iter().all(codes) {
+        return Some("it has a verdict about a rule whose text it does not name".to_owned());
+    }
+    let error = |finding: &Finding| finding.severity == Severity::Error.to_string();
+    let bad = predicate.findings.iter().any(error) || !predicate.unchecked.is_empty();
+    let projects = &predicate.projects;
+    let good = !projects.is_empty() && projects.iter().all(|project| project.deployable);
+    if predicate.deployable != (good && !bad) {
+        return Some("it says otherwise than what it found".to_owned());
+    }
+    // What was found is in the verdict about its rule.
+    let found = |finding: &Finding| {
+        let mut verdicts = projects
+            .iter()
+            .filter_map(|project| project.verdicts.get(&finding.rule));
+        verdicts.any(|verdict| !matches!(verdict, Verdict::Holds | Verdict::Off))
+            || !known.contains(finding.rule.as_str())
+    };
+    let all = predicate.findings.iter().chain(&predicate.ignored);
+    let all = all.chain(&predicate.unchecked);
+    if !all.clone().all(found) {
+        return Some("it says that a rule holds and what breaks it".to_owned());
+    }
+    // And a rule that is broken is so somewhere.
+    let stated: BTreeSet<&str> = all.map(|finding| finding.rule.as_str()).collect();
+    let shown = |project: &ProjectChecked| {
+        let mut broken = project
+            .verdicts
+            .iter()
+            .filter(|(_, verdict)| matches!(verdict, Verdict::Violable | Verdict::Violated));
+        broken.all(|(id, _)| stated.contains(id.as_str()) || !known.contains(id.as_str()))
+    };
+    match projects.iter().all(shown) {
+        true => None,
+        false => Some("it says that a rule is broken and not where".to_owned()),
+    }
 }
 
 /// What is not as it was.

@@ -80,14 +80,8 @@ pub(crate) fn verify(args: &VerifyArgs) -> Exit {
                 Trust::Signed(key) => format!("signed by {key}"),
                 Trust::Unsigned => "not signed".to_owned(),
             };
-            let rules = if found.same_rules {
-                String::new()
-            } else {
-                let tool = &predicate.tool;
-                format!(", with the rules of {} {}", tool.name, tool.version)
-            };
             print(&format!(
-                "{shown}: {verdict}; {trust}; files as they were: {}, proofs checked: {}{rules}\n",
+                "{shown}: {verdict}; {trust}; files as they were: {}, proofs checked: {}\n",
                 found.files, found.proofs
             ));
             Exit::Clean

@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use locus_core::facts::Facts;
 use locus_core::vocabulary::{Vocabulary, lg};
 use locus_core::{Diagnostic, LocationGraph, Severity, Sources, Span};
-use locus_frontends::language::{Chosen, Inputs, Loaded, Reach, Request};
+use locus_frontends::language::{Chosen, Inputs, Loaded, Reach, Request, Words};
 use locus_invariants::instance::{self, Judgement};
 use locus_invariants::rules::Rule;
 use locus_invariants::{Options, OwnRules, Proved, Stats, check_loaded};
@@ -45,6 +45,9 @@ pub struct Given {
     pub as_instance: bool,
     /// Whether proofs are kept of what needed a solver.
     pub proofs: bool,
+    /// Whether few assignments are to cover all inputs even where all could be tried: for tests of just that.
+    #[doc(hidden)]
+    pub covered: bool,
 }
 
 impl Given {
@@ -196,6 +199,8 @@ impl Snapshot {
             proofs: given.proofs,
             ..Options::default()
         };
+        let words = settings.rules_of(loaded.language).map(OwnRules::words);
+        locus_invariants::placement::settle(&mut loaded, &options, &words.unwrap_or_default());
         let mut checked = check_loaded(&loaded, &options);
         let language = self.registry.named(loaded.language);
         let language = language.map(|language| (language.vocabulary(), loaded.declared.clone()));
@@ -315,7 +320,30 @@ pub(super) fn request(
             .rules_of(project.language.name())
             .map(OwnRules::words)
             .unwrap_or_default(),
+        unasked: unasked(project, given, settings),
     }
+}
+
+/// What a language finds only when it is asked for, and no rule that is on mentions.
+fn unasked(project: &Project, given: &Given, settings: &Settings) -> Words {
+    let rare = project.language.on_demand();
+    if rare.is_empty() {
+        return Words::default();
+    }
+    let own = settings.rules_of(project.language.name());
+    let own = own.map(OwnRules::words).unwrap_or_default();
+    let off = settings.not_asked(given);
+    let is_on = |rule: &&Rule| {
+        let mut all = given.ignore.iter().chain(&settings.off).chain(&off);
+        !all.any(|name| rule.is_called(name))
+    };
+    let rules = locus_invariants::rules().iter();
+    let rules = rules.filter(|rule| rule.language == project.language.name());
+    let texts: Vec<&str> = rules.filter(is_on).map(|rule| &*rule.text).collect();
+    let is_asked =
+        |word: &&str| own.contains(*word) || texts.iter().any(|text| text.contains(word));
+    let unasked = rare.iter().copied().filter(|word| !is_asked(word));
+    Words::new(unasked.map(str::to_owned).collect())
 }
 
 impl Report {

@@ -1,7 +1,7 @@
 //! Comments that ignore a rule where it is broken on purpose: `# locus: ignore HOT221 -- both are the same machine`.
 //!
 //! A comment at the end of a line is about that line. A comment on a line of its own is about the block that comes next: the
-//! next line, and all below it that is indented more. A reason is required, and a comment that ignores nothing is reported:
+//! next line, and all below it that is indented more; at the head of a document that starts with `---`, about the document. A reason is required, and a comment that ignores nothing is reported:
 //! it would hide what comes next.
 
 use locus_core::{Diagnostic, FileId, Sources, Span};
@@ -98,17 +98,19 @@ fn read_file<'a>(
             continue;
         }
         let mut rules = Vec::new();
+        if names.trim_matches(is_between).is_empty() {
+            let message = "a comment that ignores a rule names it".to_owned();
+            wrong.push(Diagnostic::error("ignore", message).at(span));
+            continue;
+        }
         let mut offset = rest_at;
-        for part in names.split(',') {
-            let name = part.trim();
-            let name_at = offset + part.len() - part.trim_start().len();
-            offset += part.len() + 1;
-            let place = Span::new(file, name_at, name_at + name.len());
+        for name in names.split(is_between) {
+            let name_at = offset;
+            offset += name.len() + 1;
             if name.is_empty() {
-                let message = "a comment that ignores a rule names it".to_owned();
-                wrong.push(Diagnostic::error("ignore", message).at(span));
                 continue;
             }
+            let place = Span::new(file, name_at, name_at + name.len());
             match catalogue::find(name, own.clone()) {
                 Ok(id) => rules.push((id, place)),
                 Err(refused) => {
@@ -131,6 +133,11 @@ fn read_file<'a>(
     }
 }
 
+/// What stands between the rules of a comment.
+fn is_between(c: char) -> bool {
+    matches!(c, ',' | ' ' | '\t')
+}
+
 /// Where the comment of a line starts, if it ignores something.
 fn comment(line: &str) -> Option<usize> {
     let mark = line.find(MARK)?;
@@ -150,6 +157,15 @@ fn block(lines: &[&str], comment: usize) -> (usize, usize) {
     let Some((first, head)) = rest.find(|(_, line)| !is_blank(line)) else {
         return (comment + 1, comment + 1);
     };
+    // At the head of a document that says where it starts, before or after the line that says so.
+    let mut before = lines.get(..comment).unwrap_or(&[]).iter().rev();
+    let heads = before
+        .find(|line| !is_blank(line))
+        .is_some_and(|line| is_start(line));
+    if heads || is_start(head) {
+        let last = rest.take_while(|(_, line)| !is_start(line) && line.trim_end() != "...");
+        return (first + 1, last.last().map_or(first, |(index, _)| index) + 1);
+    }
     let depth = indent(head);
     let is_item = |line: &str| line.trim_start().starts_with("- ") || line.trim() == "-";
     let mut last = first;
@@ -166,6 +182,12 @@ fn block(lines: &[&str], comment: usize) -> (usize, usize) {
         last = index;
     }
     (first + 1, last + 1)
+}
+
+/// Whether a document starts with a line.
+fn is_start(line: &str) -> bool {
+    let after = line.strip_prefix("---");
+    after.is_some_and(|after| after.is_empty() || after.starts_with([' ', '\t', '\r']))
 }
 
 /// Where texts stand that may hold anything: quoted and in blocks.
@@ -257,7 +279,7 @@ pub(super) fn apply<'a>(
 fn unused(id: &str, place: Span) -> Diagnostic {
     Diagnostic::warning("ignore", format!("nothing here breaks `{id}`"))
         .at(place)
-        .help("remove the comment")
+        .help("remove it, or put it on a line of its own above what it is about")
 }
 
 /// Whether a diagnostic says that a comment ignores nothing.
@@ -288,6 +310,43 @@ mod tests {
         assert_eq!(lines(list).0, [(2, 4)]);
         let item = "b:\n# locus: ignore HOT221 -- why\n- c: 1\n  d: 1\n- e: 1\n";
         assert_eq!(lines(item).0, [(3, 4)]);
+    }
+
+    #[test]
+    fn a_comment_at_the_head_of_a_document_is_about_the_document() {
+        let why = "# locus: ignore HOT221 -- why";
+        let text = format!(
+            "a: 1\nb: 1\n---\n{why}\na: 1\nb: 1\n{why}\n--- # third\na: 1\n\nb: 1\n...\n{why}\na: 1\nb: 1\n"
+        );
+        assert_eq!(lines(&text).0, [(5, 6), (8, 11), (14, 14)]);
+        // Without a mark, it is about the next key, as everywhere.
+        assert_eq!(lines(&format!("{why}\na: 1\nb: 1\n")).0, [(2, 2)]);
+        // Not the head: something stands before it.
+        assert_eq!(
+            lines(&format!("---\na: 1\n{why}\nb: 1\nc: 1\n")).0,
+            [(4, 4)]
+        );
+    }
+
+    #[test]
+    fn several_rules_are_named_one_by_one() {
+        for between in [",", " ", ", ", " ,\t"] {
+            let text = format!("a: 1 # locus: ignore HOT221{between}HOT222 -- why\n");
+            let mut sources = Sources::new();
+            let file = sources.add("a.yaml", text.as_str());
+            let (found, wrong) = read(&sources, std::iter::empty());
+            assert!(wrong.is_empty(), "{between:?}");
+            let named = found[0].rules.iter();
+            let named: Vec<&str> = named
+                .map(|(_, at)| &sources.text(file)[at.start as usize..at.end as usize])
+                .collect();
+            assert_eq!(named, ["HOT221", "HOT222"], "{between:?}");
+        }
+        let (found, wrong) = lines("a: 1 # locus: ignore , -- why\n");
+        assert_eq!(
+            (found.len(), wrong[0].as_str()),
+            (0, "a comment that ignores a rule names it")
+        );
     }
 
     #[test]

@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 use super::space::{Factor, Literal, Space};
 
 /// Combinations of one goal that are all tried.
-pub(super) const COMPLETE: usize = 600;
+pub(super) const COMPLETE: usize = 4096;
 
 /// How much is tried together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -98,6 +98,13 @@ impl Goals {
             false => Strength::Each,
         };
         self.want(space, taken, strength).local = true;
+    }
+
+    /// Adds what is tried together, each two of it, as one decides whether there is anything that the other is for.
+    pub(super) fn add_pairs(&mut self, space: &mut Space<'_>, factors: BTreeSet<Factor>) {
+        if factors.len() > 1 {
+            self.want(space, factors, Strength::Pairs).local = true;
+        }
     }
 
     fn want(

@@ -21,17 +21,17 @@ use std::sync::Arc;
 use locus_core::diagnostic::{Input, Verdict};
 use locus_core::graph::Presence;
 use locus_core::memory::Memory;
-use locus_core::value::{Logic, SymbolId, SymbolKind, Value};
+use locus_core::value::{Logic, SymbolId, SymbolKind, Value, field};
 use locus_core::vocabulary::{Vocabulary, lg};
 use locus_core::{Diagnostic, LocationGraph, Severity, Sources};
-use locus_frontends::language::{Chosen, Language};
+use locus_frontends::language::{Chosen, Language, OpenInput};
 use locus_invariants::{Candidate, Candidates, Checker, Configuration, Options, Proved};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::check::{Given, Loading, Report};
 use super::discover::Project;
 use super::{Cancel, Cancelled, Snapshot};
-use goals::{Combination, Goals, Row, STRENGTHS, Strength};
+use goals::{Goals, Row, STRENGTHS};
 use space::{Factor, Space};
 use trial::{Key, Said, Trials, key};
 use values::{Asked, Tried};
@@ -42,10 +42,10 @@ pub use witness::Violable;
 const ENUMERATED: usize = 4096;
 
 /// Locations that are loaded at most to try all assignments.
-const ENUMERATED_LOCATIONS: usize = 20_000;
+const ENUMERATED_LOCATIONS: usize = 40_000;
 
 /// Plain checks that are made at most.
-const TRIALS: usize = 4096;
+const TRIALS: usize = 3 * 4096;
 
 /// Locations that are loaded at most, over all of these checks.
 const EFFORT: usize = 400_000;
@@ -85,14 +85,12 @@ impl Snapshot {
         let candidates = self.candidates(&loading, given);
         let hints = hints(&loaded.graph, &candidates);
         let asked = asked(&loaded.graph, &candidates, project.language);
-        let tried: Vec<Tried> = inputs
-            .into_iter()
-            .map(|input| {
-                let own = hints.get(&input.symbol).map_or(&[][..], Vec::as_slice);
-                let asked = asked.get(&input.symbol).copied().unwrap_or_default();
-                values::tried(project.language, input, own, asked)
-            })
-            .collect();
+        let links = links(&loaded.graph, &candidates, &inputs);
+        let tried = tried(project.language, inputs, hints, &asked, &links);
+        let knowledge = Knowledge {
+            language: project.language,
+            links: &links,
+        };
         let mut space = Space::new(&tried, &loaded.graph);
         let mut goals = Goals::default();
         let places: Vec<Key> = candidates
@@ -104,7 +102,7 @@ impl Snapshot {
             .list
             .iter()
             .enumerate()
-            .map(|(at, candidate)| Decides::of(candidate, at, &mut space, &mut goals))
+            .map(|(at, one)| Decides::of(one, at, &knowledge, &mut space, &mut goals))
             .collect();
         local_goals(loaded, project.language, &mut space, &mut goals);
         let most = (EFFORT / (loaded.graph.len() + 8)).clamp(64, TRIALS);
@@ -113,15 +111,26 @@ impl Snapshot {
         let mut seen: BTreeMap<Key, Vec<usize>> = BTreeMap::new();
         let mut rows: Vec<Row> = Vec::new();
         let mut covered = true;
-        for strength in STRENGTHS {
+        let all = match given.covered || given.proofs {
+            true => Vec::new(),
+            false => enumerated(&space, loaded.graph.len()),
+        };
+        let whole = !all.is_empty();
+        for chosen in all {
+            rows.extend(Row::new(&mut space, chosen));
+        }
+        for (at, said) in trials.run_all(&rows)?.iter().enumerate() {
+            for key in said.keys().filter(|key| base.get(key).is_none()) {
+                seen.entry(key.clone()).or_default().push(at);
+            }
+        }
+        let strengths = STRENGTHS.into_iter().filter(|_| !whole);
+        for strength in strengths {
             let is_open = |at: usize| {
                 let place = places.get(at);
                 place.is_some_and(|key| base.get(key).is_none() && !seen.contains_key(key))
             };
-            let mut wanted = goals.combinations(&space, strength, is_open);
-            if strength == Strength::All {
-                wanted.extend(enumerated(&space, loaded.graph.len()));
-            }
+            let wanted = goals.combinations(&space, strength, is_open);
             let known = rows.len();
             covered &= goals::cover(&mut space, wanted, &mut rows, most);
             let new = rows.get(known..).unwrap_or_default();
@@ -140,7 +149,14 @@ impl Snapshot {
         }
         let mut everything = Everything {
             trials: rows.len(),
-            dependent: depends.iter().filter(|one| !one.inputs.is_empty()).count(),
+            dependent: {
+                let all = places.iter().zip(&depends);
+                let dependent = all.filter(|(_, one)| !one.inputs.is_empty());
+                dependent
+                    .map(|(place, _)| place)
+                    .collect::<FxHashSet<_>>()
+                    .len()
+            },
             ..Everything::default()
         };
         let mut shown: Vec<shrink::Shown> = Vec::new();
@@ -154,10 +170,12 @@ impl Snapshot {
             shown.extend(smallest);
         }
         let violable: FxHashSet<&Key> = seen.keys().collect();
+        let mut asked_of: FxHashSet<&Key> = FxHashSet::default();
         for ((candidate, decides), place) in candidates.list.iter().zip(&depends).zip(&places) {
             let known = base.get(place).is_some() || violable.contains(place);
-            let decided = known || (decides.proved && covered);
-            if !decided {
+            let decided = known || whole || (decides.proved && covered);
+            // Several ways to one finding are one question.
+            if !decided && asked_of.insert(place) {
                 let mut open = undecided(candidate, decides, &tried);
                 let files = report.sources.merge(vec![loading.sources.clone()]);
                 open.move_to(files.first().map_or(&[], Vec::as_slice));
@@ -224,6 +242,7 @@ impl Snapshot {
             let more = checker.candidates(configuration, &options);
             found.list.extend(more.list);
             found.compared.extend(more.compared);
+            found.linked.extend(more.linked);
         };
         // Rules about the language, and those about every language, which know nothing of what a project declares.
         let language = self.registry.named(loaded.language);
@@ -250,32 +269,35 @@ struct Decides {
     proved: bool,
 }
 
+/// What is known of inputs when something is to be proved about them.
+struct Knowledge<'a> {
+    language: &'a dyn Language,
+    links: &'a Links,
+}
+
+/// Inputs that are compared with each other, by their positions.
+type Links = BTreeSet<(usize, usize)>;
+
 impl Decides {
-    fn of(candidate: &Candidate, at: usize, space: &mut Space<'_>, goals: &mut Goals) -> Self {
+    fn of(
+        candidate: &Candidate,
+        at: usize,
+        knowledge: &Knowledge<'_>,
+        space: &mut Space<'_>,
+        goals: &mut Goals,
+    ) -> Self {
         let mut factors = BTreeSet::new();
         // Inputs of which more matters than what they are equal to.
         let mut opaque = BTreeSet::new();
         for dependence in &candidate.depends {
             let own = space.factors(dependence.symbol);
-            let input = matches!(own.iter().next(), Some(Factor::Input(at))
-                if space.tried.get(*at).is_some_and(|t| t.input.symbol == dependence.symbol));
-            if dependence.opaque || !input {
+            if dependence.opaque || !space.is_plain(dependence.symbol) {
                 opaque.extend(space.inputs_of(&own));
             }
             factors.extend(own);
         }
         let inputs = space.inputs_of(&factors);
-        // Of inputs that are only compared, as many values that nothing else has as there are inputs.
-        let tried = space.tried;
-        let free = inputs
-            .iter()
-            .filter(|at| tried.get(**at).is_some_and(|tried| !tried.exact))
-            .count();
-        let enough = |at: &usize| {
-            let tried = tried.get(*at);
-            tried.is_some_and(|tried| tried.exact || (tried.fresh >= free && !opaque.contains(at)))
-        };
-        let provable = inputs.iter().all(enough);
+        let provable = knowledge.proves(&inputs, &opaque, space.tried);
         let proved = goals.add(space, &factors, at, provable) && provable;
         Decides {
             factors,
@@ -283,6 +305,112 @@ impl Decides {
             proved,
         }
     }
+}
+
+impl Knowledge<'_> {
+    /// Whether trying all combinations of the values that inputs are tried with says what happens with any values.
+    ///
+    /// It does when these are all their values. Otherwise nothing may matter but what they are equal to; then, whatever
+    /// their values are, there are others among those tried that are equal in the same places: they are tried with all
+    /// that they are compared with, and beyond that have as many values in common as there are such inputs.
+    fn proves(&self, inputs: &BTreeSet<usize>, opaque: &BTreeSet<usize>, tried: &[Tried]) -> bool {
+        let known = |at: &usize| Some((*at, tried.get(*at)?));
+        let (listed, free): (Vec<_>, Vec<_>) = inputs
+            .iter()
+            .filter_map(known)
+            .partition(|(_, tried)| tried.exact);
+        if free
+            .iter()
+            .any(|(at, tried)| opaque.contains(at) || !tried.covered)
+        {
+            return false;
+        }
+        let mut common: Option<BTreeSet<&str>> = None;
+        for (at, one) in &free {
+            let mut own: BTreeSet<&str> = one.fresh.iter().map(String::as_str).collect();
+            for (other, listed) in &listed {
+                if !self.links.contains(&(*at, *other)) {
+                    continue;
+                }
+                for value in (0..listed.values.len()).filter_map(|value| listed.value(value)) {
+                    if !one.is_tried_with(self.language, value) {
+                        return false;
+                    }
+                    own.remove(value.to_string().as_str());
+                }
+            }
+            common = Some(match common {
+                Some(common) => common.intersection(&own).copied().collect(),
+                None => own,
+            });
+        }
+        common.is_none_or(|common| common.len() >= free.len())
+    }
+}
+
+/// The inputs, each with the values that it is tried with.
+fn tried(
+    language: &dyn Language,
+    inputs: Vec<OpenInput>,
+    mut hints: FxHashMap<SymbolId, Vec<Value>>,
+    asked: &FxHashMap<SymbolId, Asked>,
+    links: &Links,
+) -> Vec<Tried> {
+    let make = |input: &OpenInput, hints: &FxHashMap<SymbolId, Vec<Value>>| {
+        let own = hints.get(&input.symbol).map_or(&[][..], Vec::as_slice);
+        let asked = asked.get(&input.symbol).copied().unwrap_or_default();
+        values::tried(language, input.clone(), own, asked)
+    };
+    let alone: Vec<Tried> = inputs.iter().map(|input| make(input, &hints)).collect();
+    if links.is_empty() {
+        return alone;
+    }
+    // What an input is compared with may be what another one is.
+    for &(one, other) in links {
+        let (Some(one), Some(other)) = (alone.get(one), alone.get(other)) else {
+            continue;
+        };
+        let same = one.input.domain == other.input.domain;
+        if one.exact || (same && !other.exact) {
+            continue;
+        }
+        let known = hints.entry(one.input.symbol).or_default();
+        let values = (0..other.values.len()).filter_map(|value| other.value(value));
+        for value in values.take(SHARED) {
+            if !known.iter().any(|own| own.same(value)) {
+                known.push(value.clone());
+            }
+        }
+    }
+    inputs.iter().map(|input| make(input, &hints)).collect()
+}
+
+/// Values of one input that another is tried with, as they are compared.
+const SHARED: usize = 8;
+
+/// The inputs that rules and conditions compare with each other, both ways round.
+fn links(graph: &LocationGraph, candidates: &Candidates, inputs: &[OpenInput]) -> Links {
+    let positions = inputs.iter().enumerate();
+    let positions: FxHashMap<SymbolId, usize> =
+        positions.map(|(at, input)| (input.symbol, at)).collect();
+    let mut found = Links::new();
+    let mut add = |a: SymbolId, b: SymbolId| {
+        if let (Some(&a), Some(&b)) = (positions.get(&a), positions.get(&b)) {
+            found.extend([(a, b), (b, a)]);
+        }
+    };
+    for &(a, b) in &candidates.linked {
+        add(a, b);
+    }
+    for (_, symbol) in graph.symbols() {
+        if let SymbolKind::Logic(logic @ Logic::Equal(..)) = &symbol.kind {
+            let symbols = logic.depends();
+            for (at, &a) in symbols.iter().enumerate() {
+                symbols.iter().skip(at + 1).for_each(|&b| add(a, b));
+            }
+        }
+    }
+    found
 }
 
 /// What the front-end itself says depends on the inputs behind a value; where it compares values of one location, on
@@ -296,8 +424,10 @@ fn local_goals(
     let graph = &loaded.graph;
     for (_, location) in graph.locations() {
         let mut factors = BTreeSet::new();
+        let mut there = BTreeSet::new();
         if let Presence::When(symbol) = location.presence {
-            factors.extend(space.factors(symbol));
+            there = space.factors(symbol);
+            factors.extend(&there);
         }
         for property in &location.properties {
             property.item.value.visit(&mut |leaf| match leaf {
@@ -309,6 +439,12 @@ fn local_goals(
                 }
                 _ => {}
             });
+        }
+        // What a value breaks is seen only where there is something that has it.
+        for &factor in factors.difference(&there) {
+            let mut both = there.clone();
+            both.insert(factor);
+            goals.add_pairs(space, both);
         }
         let tried = space.tried;
         let exact = |at: &usize| tried.get(*at).is_some_and(|tried| tried.exact);
@@ -324,14 +460,16 @@ fn local_goals(
 }
 
 /// All assignments, where all inputs have listed values and they are few.
-fn enumerated(space: &Space<'_>, locations: usize) -> Vec<Combination> {
+fn enumerated(space: &Space<'_>, locations: usize) -> Vec<Vec<usize>> {
     let all: Vec<Factor> = (0..space.tried.len()).map(Factor::Input).collect();
     let count = goals::combinations(space, &all.iter().copied().collect());
     let few = count <= ENUMERATED && count * (locations + 8) <= ENUMERATED_LOCATIONS;
-    match few && space.tried.iter().all(|tried| tried.exact) {
-        true => goals::product(space, &all),
-        false => Vec::new(),
+    if !few || !space.tried.iter().all(|tried| tried.exact) {
+        return Vec::new();
     }
+    let rows = goals::product(space, &all).into_iter();
+    rows.map(|row| row.into_iter().map(|(_, value)| value).collect())
+        .collect()
 }
 
 /// What rules look at of each input.
@@ -393,11 +531,7 @@ fn hints(graph: &LocationGraph, candidates: &Candidates) -> FxHashMap<SymbolId, 
     };
     for (_, symbol) in graph.symbols() {
         if let SymbolKind::Logic(Logic::Equal(a, b)) = &symbol.kind {
-            for (one, other) in [(a, b), (b, a)] {
-                if let Value::Symbolic(symbol) = **one {
-                    add(symbol, other);
-                }
-            }
+            meet(a, b, &mut add);
         }
     }
     for (symbol, value) in &candidates.compared {
@@ -414,6 +548,26 @@ fn hints(graph: &LocationGraph, candidates: &Candidates) -> FxHashMap<SymbolId, 
         }
     }
     found
+}
+
+/// The symbols in two values, and what they must be for these to be the same.
+fn meet(a: &Value, b: &Value, add: &mut impl FnMut(SymbolId, &Value)) {
+    match (a, b) {
+        (Value::Symbolic(_), Value::Symbolic(_)) => {}
+        (Value::Symbolic(symbol), other) | (other, Value::Symbolic(symbol)) => add(*symbol, other),
+        (Value::List(a), Value::List(b)) => {
+            let items = a.iter().zip(b);
+            items.for_each(|(a, b)| meet(&a.value, &b.value, add));
+        }
+        (Value::Map(a), Value::Map(b)) => {
+            for one in a {
+                if let Some(other) = field(b, &one.name) {
+                    meet(&one.item.value, &other.value, add);
+                }
+            }
+        }
+        _ => {}
+    }
 }
 
 /// That it could not be decided whether something breaks a rule.

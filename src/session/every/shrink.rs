@@ -72,13 +72,13 @@ pub(super) fn smallest(
             let mut row = without(key, candidate, trials)?;
             // Of one input, all values were tried.
             if inputs.len() == 1 {
-                return shown(key, &row, trials).map(Some);
+                return shown(key, &row, space, trials).map(Some);
             }
             if let Some(smaller) = smaller(key, &row, &inputs, space, trials)? {
                 row = smaller;
             }
             let row = simplest(key, row, trials)?;
-            return shown(key, &row, trials).map(Some);
+            return shown(key, &row, space, trials).map(Some);
         }
     }
     Ok(None)
@@ -201,7 +201,12 @@ fn without(key: &Key, mut row: Vec<usize>, trials: &Trials<'_>) -> Result<Vec<us
 }
 
 /// A finding with the assignment that shows it.
-fn shown(key: &Key, row: &[usize], trials: &Trials<'_>) -> Result<Shown, Cancelled> {
+fn shown(
+    key: &Key,
+    row: &[usize],
+    space: &Space<'_>,
+    trials: &Trials<'_>,
+) -> Result<Shown, Cancelled> {
     let said = trials.run(row)?;
     let chosen = trials.chosen(row);
     let mut finding = said
@@ -216,6 +221,14 @@ fn shown(key: &Key, row: &[usize], trials: &Trials<'_>) -> Result<Shown, Cancell
     finding.verdict = Verdict::Violable { inputs };
     finding.fixes.clear();
     let given = row.iter().enumerate().filter(|(_, value)| **value > 0);
+    // What is found in a value itself is shown where the input is declared; the files of a template come first, and in
+    // the same order each time.
+    if finding.primary().is_none() {
+        let first = given.clone().find_map(|(at, _)| space.tried.get(at));
+        if let Some(tried) = first {
+            finding = finding.at(tried.input.span);
+        }
+    }
     Ok(Shown {
         finding,
         sources: said.sources.clone(),

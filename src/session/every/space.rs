@@ -93,6 +93,12 @@ impl<'a> Space<'a> {
         found
     }
 
+    /// Whether a symbol is an input, or a condition that the solver follows: of what is behind it nothing else matters
+    /// than what it is equal to.
+    pub(super) fn is_plain(&mut self, symbol: SymbolId) -> bool {
+        self.inputs.contains_key(&symbol) || self.gate(symbol).is_some()
+    }
+
     /// The inputs that a symbol depends on, through whatever.
     pub(super) fn cone(&mut self, symbol: SymbolId) -> BTreeSet<usize> {
         if let Some(known) = self.cones.get(&symbol) {

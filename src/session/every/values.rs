@@ -1,7 +1,10 @@
 //! The values that inputs are tried with.
 
+use std::collections::BTreeSet;
+
 use locus_core::Int;
 use locus_core::value::{Constraint, Item, Value, ValueType};
+use locus_core::values::Number;
 use locus_frontends::language::{Language, OpenInput};
 
 use super::pattern;
@@ -18,6 +21,9 @@ const HINTS: usize = 12;
 /// Values that nothing is compared with, where only equality matters.
 const FRESH: usize = 3;
 
+/// Items of a list that is tried, at most.
+const LONGEST: usize = 64;
+
 /// An input and the values it is tried with.
 #[derive(Clone, Debug)]
 pub(super) struct Tried {
@@ -27,9 +33,10 @@ pub(super) struct Tried {
     pub(super) values: Vec<Option<Value>>,
     /// Whether these are all that it may be given.
     pub(super) exact: bool,
-    /// How many of these nothing is compared with, when all that it is compared with are among them: enough where only
-    /// equality matters.
-    pub(super) fresh: usize,
+    /// Whether it is tried with everything that it is compared with and may be.
+    pub(super) covered: bool,
+    /// The texts of the values that nothing is compared with.
+    pub(super) fresh: BTreeSet<String>,
 }
 
 /// What rules and conditions look at of an input.
@@ -48,6 +55,14 @@ impl Tried {
     /// The first value that counts: not giving the input is none where it has no default.
     pub(super) fn first(&self) -> usize {
         usize::from(!self.input.optional && self.values.len() > 1)
+    }
+
+    /// Whether it is tried with a value, or has it when it is not given.
+    pub(super) fn has(&self, value: &Value) -> bool {
+        let text = value.to_string();
+        let given = self.values.iter().flatten();
+        let default = self.input.default.iter().filter(|_| self.input.optional);
+        given.chain(default).any(|own| own.to_string() == text)
     }
 
     /// What it is when it is tried with a value, where that is known.
@@ -88,12 +103,9 @@ pub(super) fn tried(
         None => (some(&input, hints), false),
     };
     list.retain(allowed);
-    let is_compared = |value: &Value| {
-        let text = value.to_string();
-        hints.iter().any(|hint| hint.to_string() == text)
-    };
+    let compared: BTreeSet<String> = hints.iter().map(Value::to_string).collect();
     let mut values: Vec<Option<Value>> = vec![None];
-    let mut fresh = 0;
+    let mut fresh = BTreeSet::new();
     for value in list {
         let same = |other: &Value| other.same(&value);
         let known = values.iter().flatten().any(same);
@@ -101,22 +113,43 @@ pub(super) fn tried(
         if known || default {
             continue;
         }
-        let is_fresh = !is_compared(&value);
-        // Where only equality matters, few values that are equal to nothing will do.
-        if !exact && asked < Asked::Content && is_fresh && fresh >= FRESH {
-            continue;
+        let text = value.to_string();
+        if !compared.contains(&text) {
+            // Where only equality matters, few values that are equal to nothing will do.
+            if !exact && asked < Asked::Content && fresh.len() >= FRESH {
+                continue;
+            }
+            fresh.insert(text);
         }
-        fresh += usize::from(is_fresh);
         values.push(Some(value));
     }
-    if hints.len() > HINTS {
-        fresh = 0;
-    }
-    Tried {
+    let mut tried = Tried {
         input,
         values,
         exact,
+        covered: true,
         fresh,
+    };
+    tried.covered = exact || hints.iter().all(|hint| tried.is_tried_with(language, hint));
+    tried
+}
+
+impl Tried {
+    /// Whether a value that it is compared with is one that it is tried with, or cannot be given.
+    pub(super) fn is_tried_with(&self, language: &dyn Language, value: &Value) -> bool {
+        let given = match (self.input.domain.ty, value) {
+            // Of what is in a list or a map, equality is not all that matters.
+            (ValueType::List | ValueType::Map, _) => return false,
+            (_, Value::List(_) | Value::Map(_) | Value::Null | Value::Location(_)) => return true,
+            (_, Value::Symbolic(_)) => return false,
+            (ValueType::Bool, _) => return true,
+            (ValueType::Int | ValueType::Number, value) => match Number::of(value) {
+                Some(number) => number.value(),
+                None => return true,
+            },
+            (ValueType::String | ValueType::Any, value) => Value::str(value.to_string()),
+        };
+        self.has(&given) || language.admits(&self.input.domain, &given) == Some(false)
     }
 }
 
@@ -204,6 +237,23 @@ fn lists(input: &OpenInput, items: &[Value]) -> Option<Vec<Value>> {
     Some(found.into_iter().map(Value::List).collect())
 }
 
+/// Numbers about limits that are no whole numbers, and about those that it is compared with.
+fn fractions(constraints: &[Constraint], hints: &[Value]) -> Vec<f64> {
+    let mut found = Vec::new();
+    let mut limit = |value: &Value| {
+        if let Value::Float(limit) = value {
+            found.extend([*limit, limit + 0.5, limit - 0.5]);
+        }
+    };
+    for constraint in constraints {
+        if let Constraint::Range { min, max } = constraint {
+            min.iter().chain(max).for_each(&mut limit);
+        }
+    }
+    hints.iter().take(HINTS).for_each(&mut limit);
+    found
+}
+
 /// Some values of an input that has too many: what it is compared with, and what is on either side of a limit.
 fn some(input: &OpenInput, hints: &[Value]) -> Vec<Value> {
     let constraints = &input.domain.constraints;
@@ -244,22 +294,43 @@ fn some(input: &OpenInput, hints: &[Value]) -> Vec<Value> {
                 }
             }
             found.extend(numbers.into_iter().map(|n| Value::Int(Int::Small(n))));
+            if input.domain.ty == ValueType::Number {
+                found.extend(fractions(constraints, hints).into_iter().map(Value::Float));
+            }
         }
         ValueType::List => {
             let items = constraints.iter().find_map(|one| match one {
                 Constraint::OneOf(values) => Some(values.clone()),
                 _ => None,
             });
-            let items: Vec<String> = match items {
+            let mut items: Vec<String> = match items {
                 Some(items) => items.iter().map(Value::to_string).collect(),
                 None => ["x", "y", "10.0.0.0/33"].map(str::to_owned).into(),
             };
+            for hint in hints.iter().take(HINTS) {
+                let text = hint.to_string();
+                let plain = matches!(hint, Value::Str(_) | Value::Int(_));
+                if plain && !items.contains(&text) {
+                    items.push(text);
+                }
+            }
             let texts: Vec<&str> = items.iter().map(String::as_str).collect();
             found.push(listed(&[]));
             found.extend(texts.iter().map(|text| listed(&[text])));
             found.push(listed(&texts));
             if let Some(first) = texts.first() {
                 found.push(listed(&[first, first]));
+            }
+            for constraint in constraints {
+                if let Constraint::Length { min, max } = constraint {
+                    for length in [min, max].into_iter().flatten() {
+                        let length = length.to_i64().and_then(|n| usize::try_from(n).ok());
+                        if let Some(length) = length.filter(|&length| length <= LONGEST) {
+                            let all = texts.iter().cycle().take(length).copied();
+                            found.push(listed(&all.collect::<Vec<&str>>()));
+                        }
+                    }
+                }
             }
         }
         ValueType::Map => found.push(Value::Map(Vec::new())),
