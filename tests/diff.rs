@@ -173,3 +173,115 @@ fn a_base_that_is_none_is_refused() {
     );
     assert!(repository.0.path().join(".git/index").exists());
 }
+
+#[test]
+fn a_file_that_git_was_not_told_of_is_compared_with_what_it_was_called() {
+    let repository = Repository::new();
+    repository.write("a.yaml", SHARED);
+    repository.commit();
+    let at = |name: &str| repository.0.path().join(name);
+    fs::rename(at("a.yaml"), at("b.yaml")).unwrap();
+    let before = fs::read(at(".git/index")).unwrap();
+    assert_eq!(repository.new_since(".", "HEAD", &["."]), (vec![], 1, 0));
+    assert_eq!(
+        fs::read(at(".git/index")).unwrap(),
+        before,
+        "the index is left alone"
+    );
+    repository.write("c.yaml", &SHARED.replace("vm", "machine"));
+    let (found, ..) = repository.new_since(".", "HEAD", &["."]);
+    assert_eq!(found, ["HOT221 c.yaml"]);
+}
+
+#[test]
+fn a_change_of_settings_or_rules_is_a_change() {
+    let repository = Repository::new();
+    repository.write("a.yaml", SHARED);
+    for (before, after, new) in [
+        ("off", "error", 1),
+        ("warning", "error", 1),
+        ("error", "warning", 0),
+        ("warning", "off", 0),
+    ] {
+        let settings = |severity: &str| format!("[rules]\nHOT221 = \"{severity}\"\n");
+        repository.write("locus.toml", &settings(before));
+        repository.commit();
+        repository.write("locus.toml", &settings(after));
+        let (found, ..) = repository.new_since(".", "HEAD", &["."]);
+        assert_eq!(found.len(), new, "{before} to {after}: {found:?}");
+    }
+    // A rule of one's own that becomes stricter.
+    let rule = |holds: &str| {
+        format!(
+            "module hot/naming\nopen hot/vocabulary\n/** ACME001 ours warning: a network is not ours\n * message: `{{n}}` is not ours\n \
+             * at: n \"here\"\n * help: rename it\n * why: It is deleted.\n * source: our handbook\n */\n\
+             assert Ours {{ all n: OS_Neutron_Net | {holds} }}\n"
+        )
+    };
+    repository.write("locus.toml", "[heat]\nrules = [\"r.als\"]\n");
+    repository.write("r.als", &rule("n = n"));
+    repository.commit();
+    repository.write("r.als", &rule("no n"));
+    let (found, ..) = repository.new_since(".", "HEAD", &["."]);
+    assert_eq!(found, ["ACME001 a.yaml"]);
+}
+
+#[test]
+fn what_is_in_a_submodule_is_compared_with_the_submodule() {
+    let module = Repository::new();
+    module.write("s.yaml", SHARED);
+    module.commit();
+    let repository = Repository::new();
+    repository.write("a.yaml", SHARED);
+    repository.commit();
+    let from = module.0.path().to_str().unwrap();
+    repository.git(&[
+        "-c",
+        "protocol.file.allow=always",
+        "submodule",
+        "add",
+        "-q",
+        from,
+        "sub",
+    ]);
+    repository.commit();
+    assert_eq!(repository.new_since(".", "HEAD", &["."]), (vec![], 2, 0));
+    // It came with the last commit.
+    let (found, same, _) = repository.new_since(".", "HEAD~1", &["."]);
+    assert_eq!((found, same), (vec!["HOT221 sub/s.yaml".to_owned()], 1));
+    repository.write("sub/t.yaml", &SHARED.replace("vm", "machine"));
+    let (found, ..) = repository.new_since(".", "HEAD", &["."]);
+    assert_eq!(found, ["HOT221 sub/t.yaml"]);
+}
+
+#[test]
+fn a_shallow_clone_says_what_it_lacks() {
+    let origin = Repository::new();
+    origin.write("a.yaml", SHARED);
+    origin.commit();
+    origin.git(&["checkout", "-q", "-b", "work"]);
+    origin.write("b.yaml", SHARED);
+    origin.commit();
+    let clone = Repository::new();
+    let from = format!("file://{}", origin.0.path().display());
+    clone.git(&["remote", "add", "origin", &from]);
+    clone.git(&["fetch", "-q", "--depth", "1", "origin", "work"]);
+    clone.git(&["checkout", "-q", "FETCH_HEAD"]);
+    let said = |base: &str| {
+        let output = clone.locus(".", &["check", "--diff", base, "."]);
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        (output.status.code(), text)
+    };
+    let (code, text) = said("origin/main");
+    assert_eq!(code, Some(3));
+    assert!(text.contains("git fetch --unshallow"), "{text}");
+    // The base is there, but not what lies between.
+    let refs = "main:refs/remotes/origin/main";
+    clone.git(&["fetch", "-q", "--depth", "1", "origin", refs]);
+    let (code, text) = said("origin/main");
+    assert_eq!(code, Some(1), "{text}");
+    assert!(
+        text.contains("is compared with `origin/main` as it is"),
+        "{text}"
+    );
+}

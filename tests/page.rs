@@ -141,7 +141,7 @@ fn clicks_select_and_search_filters() {
         search.value = ''; search.dispatchEvent(new Event('input'));
         const grouping = document.getElementById('grouping');
         grouping.value = 'rule'; grouping.dispatchEvent(new Event('change'));
-        said.push(all('#findings h3').map((head) => head.textContent.split(' ')[0]).join('+'));
+        said.push(all('#findings h2').map((head) => head.textContent.split(' ')[0]).join('+'));
         const picture = all('.graph').find((graph) => !graph.hidden).querySelector('.picture');
         const before = picture.querySelector('svg').getAttribute('viewBox');
         picture.dispatchEvent(new KeyboardEvent('keydown', { key: '+' }));
@@ -159,7 +159,7 @@ fn clicks_select_and_search_filters() {
 #[test]
 fn markup_in_a_template_is_text() {
     let folder = TempDir::new().unwrap();
-    let evil = "</script></style></pre><img src=x onerror=alert(1)>'\\\"<script>document.title='owned'</script>";
+    let evil = "</script></style></pre><img src=x onerror=alert(1)>'\\\"<script>document.title='owned'</script>\u{202e}\u{2066}\u{2028}`<b>`";
     let template = format!(
         "heat_template_version: 2021-04-16\ndescription: \"{evil}\"\nresources:\n  \"{evil}\":\n    type: \"{evil}\"\n    properties:\n      \"{evil}\": {{ get_resource: \"{evil}\" }}\n      image: {{ get_param: \"{evil}\" }}\n"
     );
@@ -167,10 +167,61 @@ fn markup_in_a_template_is_text() {
     fs::write(&file, template).unwrap();
     let page = report(folder.path(), &[file.to_str().unwrap()]);
     assert!(page.contains("&lt;img src=x"), "it is shown");
+    for turns in ['\u{202e}', '\u{2066}', '\u{2028}'] {
+        assert!(!page.contains(turns), "what is seen is what is there");
+    }
     assert_eq!(page.matches("<script>").count(), 1, "only the page's own");
     assert!(!page.contains("<img"));
     let dom = dom(folder.path(), &address(folder.path(), "report.html"));
     assert!(dom.contains("<title>Locus report</title>") && !dom.contains("<img"));
+}
+
+/// Severities can be hidden, keys lead through the findings, and what is ignored is there with its reason.
+#[test]
+fn a_reviewer_gets_along_with_keys_and_switches() {
+    let folder = TempDir::new().unwrap();
+    let example = include_str!("../examples/heat/servers-share-port.yaml");
+    let ignored = example.replace(
+        "  vm2:\n",
+        "  # locus: ignore HOT221 -- one is a spare\n  vm2:\n",
+    );
+    let file = folder.path().join("ignored.yaml");
+    fs::write(&file, ignored).unwrap();
+    let page = report(
+        folder.path(),
+        &[
+            "examples/heat/servers-share-port.yaml",
+            "examples/heat/server-on-external-network.yaml",
+            file.to_str().unwrap(),
+        ],
+    );
+    let said = said_by(
+        folder.path(),
+        &page,
+        "
+        const shown = () => all('.finding:not([hidden])').length;
+        const tile = (kind) => all('.tile').find((one) => one.dataset.show === kind);
+        said.push(shown(), all('.finding.ignored')[0].textContent.includes('one is a spare'));
+        tile('warning').click();
+        said.push(shown(), tile('warning').getAttribute('aria-pressed'));
+        tile('warning').click();
+        const press = (key) => document.body.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }));
+        press('j');
+        const first = all('.finding.selected')[0].id;
+        press('j'); press('k');
+        said.push(first, all('.finding.selected')[0].id === first, location.hash);
+        said.push(document.activeElement.getAttribute('aria-expanded'));
+        press('/');
+        said.push(document.activeElement.id);
+        // Lines have their numbers, and what is meant is marked.
+        said.push(all('.finding.selected .l.at mark').length > 0, all('.finding.selected .l')[0].dataset.n > 0);
+        said.push(all('.finding.selected .says code').length > 0);
+        ",
+    );
+    assert_eq!(
+        said,
+        "3 true 2 false f0 true #f0 true search true true true"
+    );
 }
 
 /// Two services in two namespaces, a cycle, and what leads to it.
@@ -182,7 +233,7 @@ fn ways_are_highlighted_reasons_are_given_and_namespaces_filter() {
         &["invariants/library/compose/examples/COMPOSE020.breaks.yaml"],
     );
     assert!(
-        page.contains("Without any one of these lines, that is not found"),
+        page.contains("Without any one of these lines, it is not found"),
         "a reviewer sees the explanation without asking for it"
     );
     let said = said_by(

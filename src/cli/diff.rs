@@ -9,6 +9,7 @@ use std::process::Command;
 
 use crate::report::fingerprint;
 use crate::session::{Batch, Cancel, Compared, Fixed, Project, Session, why};
+use locus_core::Severity;
 use locus_frontends::loader::normalize;
 
 use super::Exit;
@@ -55,19 +56,35 @@ fn compare(base: &str, batch: &mut Batch, args: &CheckArgs, asked: &Asked) -> Re
         ],
         None,
     );
+    let shallow =
+        || git(&["rev-parse", "--is-shallow-repository"], None).is_ok_and(|said| said == "true");
     let commit = commit.map_err(|_| Refused {
-        message: format!("`{base}` is not a commit, branch or tag of this repository"),
+        message: match shallow() {
+            true => format!(
+                "`{base}` is not a commit, branch or tag of this clone, which has only a part of the history: \
+                 `git fetch --unshallow` gets the rest"
+            ),
+            false => format!("`{base}` is not a commit, branch or tag of this repository"),
+        },
         exit: Exit::Usage,
     })?;
     // Where the branch left it; what others have done since is not of this change.
-    let commit = git(&["merge-base", &commit, "HEAD"], None).unwrap_or(commit);
+    let commit = git(&["merge-base", &commit, "HEAD"], None).unwrap_or_else(|_| {
+        if shallow() {
+            eprintln!(
+                "note: this clone has only a part of the history, so that it is not known where this branch left `{base}`: \
+                 it is compared with `{base}` as it is"
+            );
+        }
+        commit
+    });
     let folder = tempfile::Builder::new().prefix("locus-diff-").tempdir();
     let folder = folder
         .map_err(|error| refused(format!("cannot make a temporary folder: {}", why(&error))))?;
     let tree = folder.path().join("tree");
     let index = folder.path().join("index");
     check_out(&commit, &top, &tree, &index)?;
-    let renames = renames(&commit, &top)?;
+    let renames = renames(&commit, &top, &index)?;
     let before = {
         let here = tree.join(&prefix);
         std::fs::create_dir_all(&here).map_err(|error| refused(why(&error)))?;
@@ -130,7 +147,9 @@ fn compare(base: &str, batch: &mut Batch, args: &CheckArgs, asked: &Asked) -> Re
 fn subtract(base: &str, batch: &mut Batch, before: &Batch, renamed: impl Fn(String) -> String) {
     let old = fingerprint::all_renamed(&before.findings, &before.sources, renamed);
     let new = fingerprint::all(&batch.findings, &batch.sources);
-    let known: HashSet<&str> = old.iter().map(String::as_str).collect();
+    // What was a warning and is an error now is new.
+    let severities = before.findings.iter().map(|finding| finding.severity);
+    let known: HashMap<&str, Severity> = old.iter().map(String::as_str).zip(severities).collect();
     let found: HashSet<&str> = new.iter().map(String::as_str).collect();
     let fixed = before.findings.iter().zip(&old);
     let fixed = fixed.filter(|(_, print)| !found.contains(print.as_str()));
@@ -149,10 +168,11 @@ fn subtract(base: &str, batch: &mut Batch, before: &Batch, renamed: impl Fn(Stri
         fixed: fixed.collect(),
     };
     let mut prints = new.iter();
-    batch.findings.retain(|_| {
-        let is_known = prints
-            .next()
-            .is_some_and(|print| known.contains(print.as_str()));
+    batch.findings.retain(|finding| {
+        let print = prints.next().map_or("", String::as_str);
+        let is_known = known
+            .get(print)
+            .is_some_and(|&severity| finding.severity <= severity);
         compared.same += usize::from(is_known);
         !is_known
     });
@@ -182,12 +202,41 @@ fn check_out(commit: &str, top: &Path, tree: &Path, index: &Path) -> Result<(), 
     git(&["read-tree", commit], own)?;
     let prefix = format!("--prefix={}/", tree.display());
     git(&["checkout-index", "--all", "--quiet", &prefix], own)?;
-    std::fs::create_dir_all(tree).map_err(|error| refused(why(&error)))
+    std::fs::create_dir_all(tree).map_err(|error| refused(why(&error)))?;
+    // Submodules that are checked out here are checked here, so that they must be there as well.
+    let staged = git(&["ls-files", "--stage", "-z"], own)?;
+    for entry in staged.split('\0') {
+        let Some((about, path)) = entry.split_once('\t') else {
+            continue;
+        };
+        let mut words = about.split(' ');
+        let (Some("160000"), Some(commit)) = (words.next(), words.next()) else {
+            continue;
+        };
+        let module = top.join(path);
+        if !module.join(".git").exists() {
+            continue;
+        }
+        let index = index.with_file_name(format!("index-{commit}"));
+        check_out(commit, &module, &tree.join(path), &index).map_err(|_| {
+            let short = commit.get(..12).unwrap_or(commit);
+            refused(format!(
+                "the submodule `{path}` was at {short}, which is not there: `git -C {path} fetch` gets it"
+            ))
+        })?;
+    }
+    Ok(())
 }
 
 /// What files of the base are called now, where git sees that they were renamed.
-fn renames(commit: &str, top: &Path) -> Result<HashMap<String, String>, Refused> {
+fn renames(commit: &str, top: &Path, index: &Path) -> Result<HashMap<String, String>, Refused> {
+    // Files that git was not told of are part of the change, too; without them, a renamed file is one that is gone.
+    let _ = git(
+        &["add", "--intent-to-add", "--ignore-errors", "--", "."],
+        Some((top, index)),
+    );
     let mut command = Command::new("git");
+    command.env("GIT_INDEX_FILE", index);
     let arguments = [
         "diff",
         "--name-status",

@@ -9,7 +9,7 @@ use crate::cli::Exit;
 /// The gate; `locus check` needs none of what it is built from.
 pub(crate) const GATE: Program = Program {
     name: "locus-gate",
-    build: "cargo build --release -p locus-attestation",
+    build: "cargo build --release -p locus-attestation --features kubernetes",
 };
 
 /// The agent of a worker, which links the TPM library.

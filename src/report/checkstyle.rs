@@ -13,8 +13,10 @@ use crate::session::Batch;
 /// first file, on the line 0 with which Checkstyle means a whole file.
 pub fn render(batch: &Batch) -> String {
     let mut index: FxHashMap<Option<FileId>, usize> = FxHashMap::default();
-    let mut files: Vec<(String, Vec<&Diagnostic>)> = Vec::new();
-    for finding in batch.findings.iter().chain(&batch.unchecked) {
+    let mut files: Vec<(String, Vec<(&Diagnostic, bool)>)> = Vec::new();
+    let found = batch.findings.iter().map(|finding| (finding, false));
+    let unchecked = batch.unchecked.iter().map(|finding| (finding, true));
+    for (finding, unchecked) in found.chain(unchecked) {
         let file = finding.primary().map(|span| span.file);
         let file = file.or_else(|| batch.sources.files().next());
         let at = *index.entry(file).or_insert_with(|| {
@@ -24,14 +26,14 @@ pub fn render(batch: &Batch) -> String {
             files.len() - 1
         });
         if let Some((_, findings)) = files.get_mut(at) {
-            findings.push(finding);
+            findings.push((finding, unchecked));
         }
     }
     let mut out =
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<checkstyle version=\"4.3\">\n".to_owned();
     for (name, findings) in files {
         let _ = writeln!(out, "  <file name=\"{}\">", escape(&name));
-        for finding in findings {
+        for (finding, unchecked) in findings {
             out.push_str("    <error");
             let _ = match Place::primary(finding, &batch.sources) {
                 Some(Place { start, .. }) => {
@@ -40,11 +42,12 @@ pub fn render(batch: &Batch) -> String {
                 None => write!(out, " line=\"0\""),
             };
             let severity = match finding.severity {
+                _ if unchecked => "error",
                 Severity::Error => "error",
                 Severity::Warning => "warning",
                 Severity::Info => "info",
             };
-            let message = escape(&finding.message);
+            let message = escape(&super::said(finding, unchecked));
             let code = escape(&finding.code);
             let _ = writeln!(
                 out,

@@ -10,14 +10,18 @@ use crate::session::Batch;
 /// Renders what came of a check.
 pub fn render(batch: &Batch) -> String {
     let mut out = String::new();
-    for finding in batch.findings.iter().chain(&batch.unchecked) {
-        command(finding, batch, &mut out);
+    for finding in &batch.findings {
+        command(finding, false, batch, &mut out);
+    }
+    for finding in &batch.unchecked {
+        command(finding, true, batch, &mut out);
     }
     out
 }
 
-fn command(finding: &Diagnostic, batch: &Batch, out: &mut String) {
+fn command(finding: &Diagnostic, unchecked: bool, batch: &Batch, out: &mut String) {
     let level = match finding.severity {
+        _ if unchecked => "error",
         Severity::Error => "error",
         Severity::Warning => "warning",
         Severity::Info => "notice",
@@ -35,7 +39,7 @@ fn command(finding: &Diagnostic, batch: &Batch, out: &mut String) {
             let _ = write!(out, "endLine={},", end.line);
         }
     }
-    let mut text = finding.message.clone();
+    let mut text = super::said(finding, unchecked).into_owned();
     if let Some(help) = &finding.help {
         let _ = write!(text, "\nhelp: {help}");
     }

@@ -1,5 +1,7 @@
 //! GitLab's code quality report.
 
+use std::borrow::Cow;
+
 use locus_core::Severity;
 use serde::Serialize;
 
@@ -9,7 +11,7 @@ use crate::session::Batch;
 
 #[derive(Serialize)]
 struct Issue<'a> {
-    description: &'a str,
+    description: Cow<'a, str>,
     check_name: &'a str,
     fingerprint: String,
     severity: &'static str,
@@ -33,13 +35,17 @@ struct Lines {
 pub fn render(batch: &Batch) -> String {
     let findings = || batch.findings.iter().chain(&batch.unchecked);
     let fingerprints = fingerprint::all(findings(), &batch.sources);
-    let issues = findings().zip(fingerprints).map(|(finding, fingerprint)| {
+    let found = batch.findings.len();
+    let issues = findings().zip(fingerprints).enumerate();
+    let issues = issues.map(|(index, (finding, fingerprint))| {
+        let unchecked = index >= found;
         let place = Place::primary(finding, &batch.sources);
         Issue {
-            description: &finding.message,
+            description: super::said(finding, unchecked),
             check_name: &finding.code,
             fingerprint,
             severity: match finding.severity {
+                _ if unchecked => "critical",
                 Severity::Error => "critical",
                 Severity::Warning => "minor",
                 Severity::Info => "info",

@@ -11,8 +11,10 @@ use super::place::{Place, path};
 use crate::catalogue;
 use crate::session::Batch;
 
-/// Findings that are shown with their source; the rest is counted. Forges refuse comments beyond some 64,000 characters.
+/// Findings that are shown with their source; the rest is counted.
 const SHOWN: usize = 50;
+/// Forges refuse comments beyond some 64,000 characters: what is shown with its source stays below this many bytes.
+const LONGEST: usize = 48_000;
 
 /// Renders what came of a check.
 pub fn render(batch: &Batch, style: &Style) -> String {
@@ -28,11 +30,19 @@ pub fn render(batch: &Batch, style: &Style) -> String {
             ..*style
         },
     );
+    let mut shown = 0;
     for finding in findings.iter().take(SHOWN) {
+        let before = out.len();
         details(finding, &mut frames, &mut out);
+        if out.len() > LONGEST {
+            out.truncate(before);
+            break;
+        }
+        shown += 1;
     }
-    if findings.len() > SHOWN {
-        let _ = writeln!(out, "\nand {} more findings.", findings.len() - SHOWN);
+    if findings.len() > shown {
+        let more = super::text::count(findings.len() - shown, "more finding");
+        let _ = writeln!(out, "\nand {more}.");
     }
     list("not checked", batch.unchecked.iter(), batch, &mut out);
     if let Some(compared) = &batch.compared
@@ -104,7 +114,7 @@ fn details(finding: &Diagnostic, frames: &mut Frames<'_>, out: &mut String) {
         "\n<details><summary>{mark} <b>{}</b>{}: {}</summary>\n",
         html(&finding.code),
         place.unwrap_or_default(),
-        html(&finding.message),
+        inline(&finding.message),
     );
     let frame = frames.render(finding);
     let fence = fence(&frame);
@@ -170,9 +180,20 @@ fn html(text: &str) -> String {
         .replace('_', "&#95;")
 }
 
-/// Text within a paragraph.
+/// Text within a paragraph: what stands between backticks is code, where they come in pairs.
 fn inline(text: &str) -> String {
-    html(text)
+    if text.matches('`').count() % 2 == 1 {
+        return html(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    for (index, part) in text.split('`').enumerate() {
+        let part = html(part);
+        let _ = match index % 2 {
+            0 => write!(out, "{part}"),
+            _ => write!(out, "<code>{part}</code>"),
+        };
+    }
+    out
 }
 
 /// Text between backticks.

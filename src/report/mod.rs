@@ -21,7 +21,10 @@ pub mod sarif;
 pub mod text;
 mod xml;
 
+use std::borrow::Cow;
 use std::time::Duration;
+
+use locus_core::Diagnostic;
 
 use crate::session::Batch;
 
@@ -135,5 +138,14 @@ impl Format {
             Format::Markdown => markdown::render(batch, style),
             Format::Html => html::render(batch, style),
         }
+    }
+}
+
+/// What a finding says, where a format has one list for what is wrong and for what could not be checked: the second must not pass
+/// for a finding that one may leave.
+fn said(finding: &Diagnostic, unchecked: bool) -> Cow<'_, str> {
+    match unchecked {
+        true => format!("not checked: {}", finding.message).into(),
+        false => finding.message.as_str().into(),
     }
 }

@@ -1,5 +1,7 @@
 //! Text in XML.
 
+use super::printable::printable;
+
 /// The text with everything escaped that XML reads, and without what it cannot hold.
 pub(super) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -18,6 +20,11 @@ pub(super) fn escape(text: &str) -> String {
         }
     }
     out
+}
+
+/// Text of others for a reader's eyes: escaped, and nothing in it turns the direction of what follows.
+pub(super) fn shown(text: &str) -> String {
+    escape(&printable(text))
 }
 
 #[cfg(test)]

@@ -2,14 +2,13 @@
 
 use std::fmt::Write;
 
-use locus_core::diagnostic::{Fix, Member, Verdict};
-use locus_core::{Diagnostic, FileId, Span};
+use locus_core::diagnostic::{Member, Verdict};
+use locus_core::{Diagnostic, Span};
 use rustc_hash::FxHashMap;
 
-use super::Drawn;
+use super::{Drawn, prose, shown, source};
 use crate::catalogue;
 use crate::report::place::Place;
-use crate::report::xml::escape;
 use crate::session::Batch;
 
 /// Places that are shown with their source.
@@ -63,22 +62,38 @@ fn joined(items: &[usize]) -> String {
     items.join(" ")
 }
 
+/// What all findings of a page share.
+pub(super) struct Page<'a> {
+    pub(super) batch: &'a Batch,
+    /// What the rules are about, by their codes.
+    pub(super) titles: FxHashMap<String, String>,
+}
+
 /// Writes a finding.
 pub(super) fn write(
     finding: &Diagnostic,
     index: usize,
     place: Option<&InGraph>,
-    batch: &Batch,
+    state: State<'_>,
+    page: &Page<'_>,
     out: &mut String,
 ) {
+    let Page { batch, titles } = page;
     let at = Place::primary(finding, &batch.sources);
-    let file = escape(at.map_or("no file", |at| at.file));
-    let code = escape(&finding.code);
-    let severity = finding.severity.as_str();
+    let file = shown(at.map_or("no file", |at| at.file));
+    let code = shown(&finding.code);
+    let (class, word) = match state {
+        State::Found => (finding.severity.as_str(), finding.severity.as_str()),
+        State::Unchecked => ("unchecked", "not checked"),
+        State::Ignored(_) => ("ignored", "ignored"),
+    };
     let _ = write!(
         out,
-        "<article class=\"finding {severity}\" id=\"f{index}\" data-file=\"{file}\" data-rule=\"{code}\""
+        "<article class=\"finding {class}\" id=\"f{index}\" data-file=\"{file}\" data-rule=\"{code}\" data-state=\"{class}\""
     );
+    if let Some(title) = titles.get(&finding.code) {
+        let _ = write!(out, " data-title=\"{}\"", shown(title));
+    }
     if let Some(place) = place {
         let ways: Vec<String> = place.ways.iter().map(|way| joined(way)).collect();
         let _ = write!(
@@ -89,177 +104,111 @@ pub(super) fn write(
             ways.join(";")
         );
     }
-    let line = at.map_or_else(String::new, |at| format!(":{}", at.start.line));
+    let line = at.map_or_else(String::new, |at| format!("line {}", at.start.line));
     let _ = write!(
         out,
-        "><button type=\"button\" aria-expanded=\"false\"><b>{severity}</b> {code}: {} <span class=\"soft\">{file}{line}</span></button>\
+        "><button type=\"button\" aria-expanded=\"false\"><span class=\"word\">{word}</span> <code class=\"rule\">{code}</code> \
+         <span class=\"says\">{}</span> <span class=\"place\"><span class=\"file\">{file}</span> {line}</span></button>\
          <div class=\"more\">",
-        escape(&finding.message)
+        prose(&finding.message)
     );
-    for label in finding.labels.iter().chain(&finding.related).take(FRAMES) {
-        if !label.message.is_empty() {
-            let _ = write!(out, "<p>{}</p>", escape(&label.message));
-        }
-        frame(label.span, batch, out);
+    if let State::Ignored(reason) = state {
+        let _ = write!(out, "<p><b>Ignored:</b> {}</p>", prose(reason));
     }
+    let labels = finding.labels.iter().chain(&finding.related);
+    source::frames(labels.take(FRAMES), batch, out);
     match &finding.verdict {
         Verdict::Violable { inputs } if !inputs.is_empty() => {
-            out.push_str("<p>It is wrong with these inputs:</p><ul>");
+            out.push_str("<h4>Inputs with which it is wrong</h4><ul>");
             for input in inputs {
-                let _ = write!(out, "<li>{}</li>", escape(&input.to_string()));
+                let _ = write!(out, "<li><code>{}</code></li>", shown(&input.to_string()));
             }
             out.push_str("</ul>");
         }
         Verdict::Undecided { why } => {
-            let _ = write!(out, "<p>Not decided: {}</p>", escape(why));
+            let _ = write!(out, "<p><b>Not decided:</b> {}</p>", prose(why));
         }
         _ => {}
     }
     for flow in &finding.flows {
-        let steps: Vec<String> = flow.steps.iter().map(|step| escape(&step.name)).collect();
-        let _ = write!(out, "<p>{}: {}</p>", flow.kind.as_str(), steps.join(" → "));
+        let steps = flow.steps.iter();
+        let steps: Vec<String> = steps
+            .map(|step| format!("<code>{}</code>", shown(&step.name)))
+            .collect();
+        let (kind, steps) = (flow.kind.as_str(), steps.join(" → "));
+        let _ = write!(out, "<p class=\"flow\"><b>{kind}:</b> {steps}</p>");
     }
-    reasons(finding, batch, out);
     if let Some(help) = &finding.help {
-        let _ = write!(out, "<p><b>help:</b> {}</p>", escape(help));
+        let _ = write!(out, "<p><b>Help:</b> {}</p>", prose(help));
     }
     for fix in &finding.fixes {
         let _ = write!(
             out,
-            "<p><b>fix:</b> {} ({})</p>",
-            escape(&fix.title),
+            "<h4>Fix: {} <span class=\"soft\">({})</span></h4>",
+            prose(&fix.title),
             fix.applicability.as_str()
         );
-        difference(fix, batch, out);
+        source::difference(fix, batch, out);
     }
+    reasons(finding, batch, out);
     if let Some(why) = catalogue::why(&finding.code) {
-        let _ = write!(out, "<p class=\"soft\">{}</p>", escape(why));
+        let _ = write!(out, "<p><b>Why it matters:</b> {}</p>", prose(why));
     }
     match catalogue::page(&finding.code) {
         Some(page) => {
-            let _ = write!(out, "<p><a href=\"{}\">{code}</a></p>", escape(&page));
+            let page = shown(&page);
+            let _ = write!(out, "<p><a href=\"{page}\">All about {code}</a></p>");
         }
-        None => {
-            let _ = write!(out, "<p class=\"soft\">locus explain {code}</p>");
+        None if catalogue::documentation(&finding.code).is_some() => {
+            let _ = write!(
+                out,
+                "<p class=\"soft\"><code>locus explain {code}</code> says more.</p>"
+            );
         }
+        None => {}
     }
     out.push_str("</div></article>\n");
 }
 
+/// What came of a finding.
+#[derive(Clone, Copy)]
+pub(super) enum State<'a> {
+    /// It is reported.
+    Found,
+    /// It could not be checked.
+    Unchecked,
+    /// It is ignored, for a reason.
+    Ignored(&'a str),
+}
+
 /// The lines without any one of which the finding is not made.
 fn reasons(finding: &Diagnostic, batch: &Batch, out: &mut String) {
-    if finding.reasons.is_empty() {
-        return;
-    }
-    out.push_str("<p>Without any one of these lines, that is not found:</p><ul class=\"reasons\">");
+    let head = match finding.reasons.len() {
+        0 => return,
+        1 => "Without this line, it is not found",
+        _ => "Without any one of these lines, it is not found",
+    };
+    let _ = write!(out, "<h4>{head}</h4><ul class=\"reasons\">");
+    let here = finding.primary().map(|span| span.file);
     for reason in &finding.reasons {
         let at = Place::of(reason.span, &batch.sources);
         let text = batch.sources.text(reason.span.file);
-        let (start, end) = (reason.span.start as usize, reason.span.end as usize);
-        let (from, to) = lines(text, start, end.min(text.len()), 0);
-        let line = text
-            .get(from..to)
-            .unwrap_or("")
-            .lines()
-            .next()
-            .unwrap_or("");
+        let start = reason.span.start as usize;
+        let line = text.get(source::line_start(text, start, 0)..source::line_end(text, start, 0));
+        let file = match here == Some(reason.span.file) {
+            true => String::new(),
+            false => format!("{} ", shown(at.file)),
+        };
         let _ = write!(
             out,
-            "<li><span class=\"soft\">{}:{}</span> <code>{}</code>",
-            escape(at.file),
+            "<li><span class=\"soft\">{file}line {}</span> <code>{}</code>",
             at.start.line,
-            escape(line.trim())
+            shown(line.unwrap_or("").trim())
         );
         if !reason.message.is_empty() {
-            let _ = write!(out, " {}", escape(&reason.message));
+            let _ = write!(out, "<br>{}", prose(&reason.message));
         }
         out.push_str("</li>");
     }
     out.push_str("</ul>");
-}
-
-/// The lines that a span touches, as byte offsets, with some around it.
-fn lines(text: &str, start: usize, end: usize, around: usize) -> (usize, usize) {
-    let head = text.get(..start).unwrap_or("");
-    let from = head
-        .rmatch_indices('\n')
-        .nth(around)
-        .map_or(0, |(at, _)| at + 1);
-    let tail = text.get(end..).unwrap_or("");
-    let to = tail
-        .match_indices('\n')
-        .nth(around)
-        .map_or(text.len(), |(at, _)| end + at);
-    (from, to)
-}
-
-fn frame(span: Span, batch: &Batch, out: &mut String) {
-    let text = batch.sources.text(span.file);
-    let (start, end) = (span.start as usize, (span.end as usize).min(text.len()));
-    let (from, to) = lines(text, start, end, 2);
-    let part = |from: usize, to: usize| escape_lines(text.get(from..to).unwrap_or(""));
-    let first = batch
-        .sources
-        .position(span.file, u32::try_from(from).unwrap_or(u32::MAX))
-        .line;
-    let name = escape(batch.sources.name(span.file));
-    let _ = write!(
-        out,
-        "<p class=\"soft\">{name}, from line {first}</p><pre>{}<mark>{}</mark>{}</pre>",
-        part(from, start),
-        part(start, end),
-        part(end, to)
-    );
-}
-
-/// Text in `pre`: line breaks stay.
-fn escape_lines(text: &str) -> String {
-    let lines: Vec<String> = text
-        .split('\n')
-        .map(|line| escape(line.trim_end_matches('\r')))
-        .collect();
-    lines.join("\n")
-}
-
-/// What a fix changes, file by file.
-fn difference(fix: &Fix, batch: &Batch, out: &mut String) {
-    let mut files: Vec<FileId> = fix.edits.iter().map(|edit| edit.span.file).collect();
-    files.sort_unstable();
-    files.dedup();
-    for file in files {
-        let mut edits: Vec<_> = fix
-            .edits
-            .iter()
-            .filter(|edit| edit.span.file == file)
-            .collect();
-        edits.sort_by_key(|edit| edit.span.start);
-        let text = batch.sources.text(file);
-        let _ = writeln!(out, "<pre>--- {}", escape(batch.sources.name(file)));
-        for edit in edits {
-            let (start, end) = (
-                edit.span.start as usize,
-                (edit.span.end as usize).min(text.len()),
-            );
-            let last = if end > start && text.get(..end).is_some_and(|t| t.ends_with('\n')) {
-                end - 1
-            } else {
-                end
-            };
-            let (from, to) = lines(text, start, last, 0);
-            let old = text.get(from..to).unwrap_or("");
-            let new = format!(
-                "{}{}{}",
-                text.get(from..start).unwrap_or(""),
-                edit.text,
-                text.get(end..to.max(end)).unwrap_or("")
-            );
-            for line in old.lines() {
-                let _ = write!(out, "<span class=\"remove\">- {}</span>", escape(line));
-            }
-            for line in new.lines() {
-                let _ = write!(out, "<span class=\"add\">+ {}</span>", escape(line));
-            }
-        }
-        out.push_str("</pre>");
-    }
 }

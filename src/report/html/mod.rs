@@ -3,19 +3,22 @@
 
 mod finding;
 pub mod run;
+mod source;
 mod theme;
 
 use std::fmt::Write;
 
 use base64::Engine;
-use locus_core::Severity;
+use locus_core::{Diagnostic, Severity};
 use rustc_hash::{FxHashMap, FxHashSet};
 use sha2::{Digest, Sha256};
 
 use super::Style;
 use super::picture::{BROKEN, Picture, body, legend};
-use super::xml::escape;
+use super::xml::shown;
+use crate::catalogue;
 use crate::session::{Batch, Report};
+use finding::State;
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = concat!(include_str!("viewer.js"), include_str!("page.js"));
@@ -95,45 +98,130 @@ pub fn render(batch: &Batch, style: &Style) -> String {
     }
     let mut broken: Vec<FxHashSet<usize>> = vec![FxHashSet::default(); drawn.len()];
     let mut list = String::new();
-    for (index, one) in batch.findings.iter().chain(&batch.unchecked).enumerate() {
+    let entries = catalogue::entries().into_iter();
+    let page = finding::Page {
+        batch,
+        titles: entries.map(|entry| (entry.id, entry.title)).collect(),
+    };
+    // The worst first, as they are read first; in the order of files and text else.
+    let mut all: Vec<(&Diagnostic, State<'_>)> = Vec::new();
+    all.extend(batch.unchecked.iter().map(|one| (one, State::Unchecked)));
+    all.extend(batch.findings.iter().map(|one| (one, State::Found)));
+    all.sort_by_key(|(one, _)| std::cmp::Reverse(one.severity));
+    let ignored = batch.ignored.iter();
+    all.extend(ignored.map(|(one, reason)| (one, State::Ignored(reason))));
+    for (index, (one, state)) in all.into_iter().enumerate() {
         let place = finding::place(one, batch, &drawn, &graph_of);
         if let Some(place) = &place
             && let Some(broken) = broken.get_mut(place.graph)
+            && !matches!(state, State::Ignored(_))
         {
             broken.extend(&place.items);
         }
-        finding::write(one, index, place.as_ref(), batch, &mut list);
+        finding::write(one, index, place.as_ref(), state, &page, &mut list);
     }
     let mut out = String::with_capacity(list.len() + 32_768);
     head("Locus report", SCRIPT, STYLE, &mut out);
-    let count = super::text::count;
-    let totals = &batch.totals;
-    let _ = write!(
-        out,
-        "<header><h1>Locus report</h1><p>{}, {} in {}; {} of {} deployable; {} not checked; {} ignored \
-         <span class=\"soft\">({}, {:.1} ms)</span></p></header>\n<main>\n",
-        count(batch.count(Severity::Error), "error"),
-        count(batch.count(Severity::Warning), "warning"),
-        count(totals.files, "file"),
-        totals.deployable,
-        totals.checked,
-        batch.unchecked.len(),
-        batch.ignored.len(),
-        count(totals.locations, "location"),
-        style.time.as_secs_f64() * 1e3,
-    );
+    summary(batch, style, &mut out);
     out.push_str(
-        "<section aria-label=\"Findings\"><div class=\"controls\"><label>Search <input id=\"search\" type=\"search\"></label>\
+        "<main>\n<section aria-label=\"Findings\"><div class=\"controls\"><label>Search <input id=\"search\" type=\"search\" \
+         placeholder=\"text, rule, file or location\"></label>\
          <label>Group by <select id=\"grouping\"><option value=\"file\">file</option><option value=\"rule\">rule</option></select></label>\
-         <span id=\"status\" role=\"status\" class=\"soft\"></span></div>\n<div id=\"findings\">\n",
+         <span id=\"status\" role=\"status\" class=\"soft\"></span></div>\n<div id=\"findings\" data-by=\"file\">\n",
     );
+    if list.is_empty() {
+        out.push_str("<p class=\"good\">Every rule that was checked holds.</p>\n");
+    }
     out.push_str(&list);
     out.push_str("</div></section>\n");
     graphs(&drawn, &broken, reports.len(), &mut out);
     let _ = write!(
         out,
-        "</main>\n<script>{SCRIPT}</script>\n</body>\n</html>\n"
+        "</main>\n<footer class=\"soft\">Made by Locus {}. Keys: <kbd>j</kbd> and <kbd>k</kbd> go to the next and the previous finding, \
+         <kbd>/</kbd> to the search.</footer>\n<script>{SCRIPT}</script>\n</body>\n</html>\n",
+        env!("CARGO_PKG_VERSION")
     );
+    out
+}
+
+/// What was found, in numbers: each kind of finding is a switch that hides it.
+fn summary(batch: &Batch, style: &Style, out: &mut String) {
+    let count = super::text::count;
+    let totals = &batch.totals;
+    out.push_str(
+        "<header><h1>Locus report</h1><div class=\"tiles\" role=\"group\" aria-label=\"Show\">",
+    );
+    let mut tile = |class: &str, number: usize, what: &str| {
+        let plain = count(number, what);
+        let words = plain.split_once(' ').map_or("", |(_, words)| words);
+        let _ = write!(
+            out,
+            "<button type=\"button\" class=\"tile {class}\" data-show=\"{class}\" aria-pressed=\"true\"{}><b>{number}</b> {words}</button>",
+            if number == 0 { " disabled" } else { "" }
+        );
+    };
+    tile("error", batch.count(Severity::Error), "error");
+    tile("warning", batch.count(Severity::Warning), "warning");
+    if batch.count(Severity::Info) > 0 {
+        tile("info", batch.count(Severity::Info), "note");
+    }
+    let others = [
+        ("unchecked", batch.unchecked.len(), "not checked"),
+        ("ignored", batch.ignored.len(), "ignored"),
+    ];
+    for (class, number, words) in others {
+        if number > 0 {
+            let _ = write!(
+                out,
+                "<button type=\"button\" class=\"tile {class}\" data-show=\"{class}\" aria-pressed=\"true\"><b>{number}</b> {words}</button>"
+            );
+        }
+    }
+    let _ = write!(
+        out,
+        "</div><p>{} with {}; {} of {} deployable.",
+        count(totals.files, "file"),
+        count(totals.locations, "location"),
+        totals.deployable,
+        count(totals.checked, "configuration"),
+    );
+    if let Some(compared) = &batch.compared {
+        let _ = write!(
+            out,
+            " Only what is new since <code>{}</code> is shown: {} as before, {} gone.",
+            shown(&compared.base),
+            count(compared.same, "finding"),
+            compared.fixed.len()
+        );
+    }
+    if batch.baselined > 0 {
+        let _ = write!(out, " {} in the baseline.", batch.baselined);
+    }
+    if !batch.undecided.is_empty() {
+        let _ = write!(out, " {} undecided.", batch.undecided.len());
+    }
+    let _ = writeln!(
+        out,
+        " <span class=\"soft\">Checked against {} in {:.1} s.</span></p></header>",
+        count(totals.rules.values().sum(), "rule"),
+        style.time.as_secs_f64(),
+    );
+}
+
+/// Text with words between backticks, as messages have it: these are code. Where backticks do not come in pairs, all is text.
+fn prose(text: &str) -> String {
+    if text.matches('`').count() % 2 == 1 {
+        return shown(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    for (index, part) in text.split('`').enumerate() {
+        match index % 2 {
+            0 => out.push_str(&shown(part)),
+            _ => {
+                let _ = write!(out, "<code>{}</code>", shown(part));
+            }
+        }
+    }
     out
 }
 
@@ -147,7 +235,7 @@ fn head(title: &str, script: &str, style: &str, out: &mut String) {
          <meta name=\"viewport\" content=\"width=device-width\">\n<title>{}</title>\n<style>{style}</style>\n</head>\n<body>\n",
         hash(script),
         hash(style),
-        escape(title),
+        shown(title),
     );
 }
 
@@ -155,7 +243,7 @@ fn graphs(drawn: &[Drawn<'_>], broken: &[FxHashSet<usize>], all: usize, out: &mu
     out.push_str("<section id=\"graphs\" aria-label=\"Location graph\"><div class=\"controls\"><label>Graph of <select id=\"project\">");
     for (index, one) in drawn.iter().enumerate() {
         let name = one.report.files.first().map_or("", String::as_str);
-        let _ = write!(out, "<option value=\"{index}\">{}</option>", escape(name));
+        let _ = write!(out, "<option value=\"{index}\">{}</option>", shown(name));
     }
     out.push_str(
         "</select></label><label>Sort <select id=\"sort\"></select></label>\
@@ -176,7 +264,7 @@ fn graphs(drawn: &[Drawn<'_>], broken: &[FxHashSet<usize>], all: usize, out: &mu
             "<div class=\"graph\" data-graph=\"{index}\"><div class=\"picture\" tabindex=\"0\" role=\"group\" aria-label=\"Location graph of \
              {name}; arrow keys move, plus and minus zoom, zero shows all\"><svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" \
              aria-label=\"Location graph of {name}\" viewBox=\"0 0 {w:.0} {h:.0}\" font-family=\"monospace\" font-size=\"11\">",
-            name = escape(name),
+            name = shown(name),
         );
         let prefix = format!("g{index}-");
         let class = |item| if broken.contains(&item) { BROKEN } else { "" };

@@ -27,6 +27,20 @@
     filter();
   };
 
+  // The text of a finding is asked for with every key that is pressed.
+  const texts = new Map();
+  const textOf = (finding) => {
+    if (!texts.has(finding)) texts.set(finding, `${finding.dataset.file} ${finding.dataset.title || ''} ${finding.textContent}`.toLowerCase());
+    return texts.get(finding);
+  };
+  const hiddenStates = new Set();
+  all('.tile').forEach((tile) => tile.addEventListener('click', () => {
+    const off = !hiddenStates.delete(tile.dataset.show);
+    if (off) hiddenStates.add(tile.dataset.show);
+    tile.setAttribute('aria-pressed', String(!off));
+    filter();
+  }));
+
   // Search and filters dim what is not meant, in the picture and in the list.
   const filter = () => {
     const word = search.value.trim().toLowerCase();
@@ -45,9 +59,10 @@
     }
     let shown = 0;
     findings.forEach((finding) => {
-      finding.hidden = Boolean(word) && !finding.textContent.toLowerCase().includes(word);
+      finding.hidden = hiddenStates.has(finding.dataset.state) || (Boolean(word) && !textOf(finding).includes(word));
       shown += finding.hidden ? 0 : 1;
     });
+    all('section', list).forEach((section) => { section.hidden = !section.querySelector('.finding:not([hidden])'); });
     status.textContent = `${shown} of ${findings.length} findings shown`;
   };
 
@@ -69,13 +84,18 @@
     }
   };
 
+  const open = (finding, is) => {
+    finding.classList.toggle('selected', is);
+    finding.querySelector('button').setAttribute('aria-expanded', String(is));
+    finding.querySelector('.more').hidden = !is;
+  };
+  const selected = () => document.querySelector('.finding.selected');
   const select = (finding) => {
-    findings.forEach((other) => {
-      const is = other === finding;
-      other.classList.toggle('selected', is);
-      other.querySelector('button').setAttribute('aria-expanded', String(is));
-      other.querySelector('.more').hidden = !is;
-    });
+    const before = selected();
+    if (before) open(before, false);
+    if (finding) open(finding, true);
+    // The address leads to what is open, so that it can be sent to others.
+    try { history.replaceState(null, '', finding ? `#${finding.id}` : location.pathname); } catch { /* a page that has no address */ }
     all('.hit').forEach((item) => item.classList.remove('hit'));
     all('.way').forEach((line) => line.classList.remove('way'));
     all('.step').forEach((step) => step.remove());
@@ -91,7 +111,7 @@
     if (ways.length === 0) all('.line[data-from]', graph).forEach((line) => line.classList.toggle('hit', wanted.has(line.dataset.from) && wanted.has(line.dataset.to)));
     views[graphs.indexOf(graph)].focus(hits);
   };
-  findings.forEach((finding) => finding.querySelector('button').addEventListener('click', () => select(finding)));
+  findings.forEach((finding) => finding.querySelector('button').addEventListener('click', () => select(finding === selected() ? null : finding)));
 
   // A click on a box selects the next finding about it.
   graphs.forEach((graph) => all('[data-item].broken', graph).forEach((item) => item.addEventListener('click', () => {
@@ -113,17 +133,41 @@
     });
     list.replaceChildren(...Array.from(groups, ([name, members]) => {
       const section = document.createElement('section');
-      const head = document.createElement('h3');
-      head.textContent = `${name} (${members.length})`;
+      const head = document.createElement('h2');
+      const about = document.createElement('span');
+      const title = key === 'rule' ? members[0].dataset.title : '';
+      about.className = 'soft';
+      about.textContent = `${title ? ` ${title}` : ''} (${members.length})`;
+      head.append(name, about);
       section.append(head, ...members);
       return section;
     }));
+    list.dataset.by = key;
   };
+
+  // One finding on, or back, in the order in which they are listed.
+  const move = (by) => {
+    const shown = all('.finding:not([hidden])', list);
+    if (shown.length === 0) return;
+    const at = shown.indexOf(selected());
+    const next = shown[at < 0 ? (by > 0 ? 0 : shown.length - 1) : Math.min(Math.max(at + by, 0), shown.length - 1)];
+    select(next);
+    next.querySelector('button').focus({ preventScroll: true });
+    next.scrollIntoView({ block: 'nearest' });
+  };
+  document.addEventListener('keydown', (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|SELECT)$/.test(event.target.tagName)) return;
+    if (event.key === 'j') move(1);
+    else if (event.key === 'k') move(-1);
+    else if (event.key === '/') search.focus();
+    else return;
+    event.preventDefault();
+  });
 
   search.addEventListener('input', filter);
   sort.addEventListener('change', filter);
   space.addEventListener('change', filter);
-  grouping.addEventListener('change', group);
+  grouping.addEventListener('change', () => { group(); filter(); });
   if (chooser) chooser.addEventListener('change', () => show(chooser.value));
   findings.forEach((finding) => { finding.querySelector('.more').hidden = true; });
   group();
@@ -131,7 +175,9 @@
   // `report.html#f3` opens the page at a finding.
   const linked = () => {
     const finding = document.getElementById(location.hash.slice(1));
-    if (finding && finding.classList.contains('finding')) select(finding);
+    if (!finding || !finding.classList.contains('finding')) return;
+    select(finding);
+    finding.scrollIntoView({ block: 'start' });
   };
   window.addEventListener('hashchange', linked);
   linked();

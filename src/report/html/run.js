@@ -78,7 +78,7 @@
     });
     const made = layered(nodes, lines.map((line) => [index.get(line.from), index.get(line.to)]));
     const svg = element('svg', { viewBox: `0 0 ${Math.max(made.width, 300)} ${Math.max(made.height, 160)}`, role: 'img', 'aria-label': `graph of ${find('title').textContent}`, 'font-family': 'monospace', 'font-size': '12' });
-    const tip = element('marker', { id: 'tip', viewBox: '0 0 8 8', refX: '8', refY: '4', markerWidth: '7', markerHeight: '7', orient: 'auto' });
+    const tip = element('marker', { id: 'tip', viewBox: '0 0 8 8', refX: '8', refY: '4', markerWidth: '9', markerHeight: '9', markerUnits: 'userSpaceOnUse', orient: 'auto' });
     tip.append(element('path', { d: 'M0 0L8 4L0 8z', fill: 'context-stroke' }));
     const definitions = element('defs', {});
     definitions.append(tip);

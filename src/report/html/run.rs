@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::theme::{self, Theme, short};
 use super::{STYLE, head};
 use crate::report::instance::View;
-use crate::report::xml::escape;
+use crate::report::xml::shown as safe;
 
 const SCRIPT: &str = concat!(
     include_str!("viewer.js"),
@@ -93,7 +93,7 @@ pub fn render(commands: &[Shown]) -> String {
          <section aria-label=\"Graph\"><div class=\"controls\"><label>Command <select id=\"command\">",
     );
     for (index, shown) in commands.iter().enumerate() {
-        let title = escape(&shown.title);
+        let title = safe(&shown.title);
         let _ = write!(out, "<option value=\"{index}\">{title}</option>");
     }
     out.push_str(
@@ -108,7 +108,7 @@ pub fn render(commands: &[Shown]) -> String {
             let _ = writeln!(
                 out,
                 "<div data-command=\"{index}\" data-instance=\"{number}\"><h2>{}, instance {}</h2>",
-                escape(&shown.title),
+                safe(&shown.title),
                 number + 1
             );
             tables(view, &mut out);
@@ -134,8 +134,8 @@ fn tables(view: &View, out: &mut String) {
         let _ = write!(
             out,
             "<tr><td>{}</td><td>{}</td></tr>",
-            escape(&set.name),
-            escape(atoms)
+            safe(&set.name),
+            safe(atoms)
         );
     }
     out.push_str("</tbody></table>\n");
@@ -143,7 +143,7 @@ fn tables(view: &View, out: &mut String) {
         let _ = write!(
             out,
             "<table><caption>{}</caption><tbody>",
-            escape(&table.name)
+            safe(&table.name)
         );
         if table.tuples.is_empty() {
             out.push_str("<tr><td>(none)</td></tr>");
@@ -151,7 +151,7 @@ fn tables(view: &View, out: &mut String) {
         for tuple in &table.tuples {
             out.push_str("<tr>");
             for atom in tuple {
-                let _ = write!(out, "<td>{}</td>", escape(atom));
+                let _ = write!(out, "<td>{}</td>", safe(atom));
             }
             out.push_str("</tr>");
         }

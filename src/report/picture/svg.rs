@@ -7,7 +7,7 @@ use locus_core::LocationGraph;
 use locus_core::graph::RoleKind;
 
 use super::Picture;
-use crate::report::xml::escape;
+use crate::report::xml::shown;
 
 const KINDS: [RoleKind; 5] = [
     RoleKind::Reference,
@@ -101,7 +101,7 @@ pub(in crate::report) fn body(
              marker-end=\"url(#{prefix}{kind})\"><title>{}</title></path>",
             line.from,
             line.to,
-            escape(&line.labels.join(", ")),
+            shown(&line.labels.join(", ")),
             kind = line.kind.as_str(),
         );
     }
@@ -123,7 +123,7 @@ fn markers(prefix: &str, out: &mut String) {
         };
         let _ = write!(
             out,
-            "<marker id=\"{prefix}{kind}\" class=\"{kind}\" viewBox=\"0 0 8 8\" refX=\"8\" refY=\"4\" markerWidth=\"7\" markerHeight=\"7\" \
+            "<marker id=\"{prefix}{kind}\" class=\"{kind}\" viewBox=\"0 0 8 8\" refX=\"8\" refY=\"4\" markerWidth=\"9\" markerHeight=\"9\" markerUnits=\"userSpaceOnUse\" \
              orient=\"auto\"><path d=\"{shape}\" fill=\"{colour}\"/></marker>",
             kind = kind.as_str()
         );
@@ -147,11 +147,11 @@ fn item(picture: &Picture, index: usize, class: &str, out: &mut String) {
         out,
         "<g class=\"{kind} {class}\" data-item=\"{index}\" data-sort=\"{}\" data-group=\"{}\" data-name=\"{}\"><title>{} ({})</title>\
          <rect x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\" rx=\"6\" fill=\"{fill}\" stroke=\"#224455\"{dash}/>",
-        escape(&item.sort),
-        escape(&item.group),
-        escape(&item.name),
-        escape(&item.name),
-        escape(&item.sort),
+        shown(&item.sort),
+        shown(&item.group),
+        shown(&item.name),
+        shown(&item.name),
+        shown(&item.sort),
         area.x,
         area.y,
         area.w,
@@ -163,16 +163,16 @@ fn item(picture: &Picture, index: usize, class: &str, out: &mut String) {
             out,
             "<text x=\"{x:.1}\" y=\"{:.1}\"><tspan font-weight=\"bold\">{}</tspan></text>",
             area.y + 16.0,
-            escape(&short(&item.name)),
+            shown(&short(&item.name)),
         );
     } else {
         let _ = write!(
             out,
             "<text x=\"{x:.1}\" y=\"{:.1}\" font-weight=\"bold\">{}</text><text x=\"{x:.1}\" y=\"{:.1}\" fill=\"#446\">{}</text>",
             area.y + 17.0,
-            escape(&short(&item.name)),
+            shown(&short(&item.name)),
             area.y + 32.0,
-            escape(&short(&item.sort)),
+            shown(&short(&item.sort)),
         );
     }
     if class == BROKEN {
