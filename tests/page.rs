@@ -131,7 +131,7 @@ fn clicks_select_and_search_filters() {
         ],
     );
     let script = "
-        const finding = all('.finding').at(-1);
+        const finding = all('.finding').findLast((one) => one.textContent.includes('HOT221'));
         finding.querySelector('button').click();
         said.push(finding.classList.contains('selected'), all('.finding.selected').length, all('.hit').length > 0);
         said.push(!finding.querySelector('.more').hidden);

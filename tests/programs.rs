@@ -64,7 +64,7 @@ fn programs_are_found_and_replace_locus() {
     assert_eq!(
         String::from_utf8_lossy(&missing.stderr),
         "error: `locus-gate` is neither beside `locus` nor on the path; \
-         build it with `cargo build --release -p locus-attestation`\n"
+         build it with `cargo build --release -p locus-attestation --features kubernetes`\n"
     );
     let missing = place.run(&["agent"]);
     assert!(String::from_utf8_lossy(&missing.stderr).ends_with("--features tpm`\n"));

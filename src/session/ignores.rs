@@ -163,8 +163,10 @@ fn block(lines: &[&str], comment: usize) -> (usize, usize) {
         .find(|line| !is_blank(line))
         .is_some_and(|line| is_start(line));
     if heads || is_start(head) {
-        let last = rest.take_while(|(_, line)| !is_start(line) && line.trim_end() != "...");
-        return (first + 1, last.last().map_or(first, |(index, _)| index) + 1);
+        let within = rest.take_while(|(_, line)| !is_start(line) && line.trim_end() != "...");
+        // A comment at its end is about the next document.
+        let last = within.filter(|(_, line)| !is_blank(line)).last();
+        return (first + 1, last.map_or(first, |(index, _)| index) + 1);
     }
     let depth = indent(head);
     let is_item = |line: &str| line.trim_start().starts_with("- ") || line.trim() == "-";

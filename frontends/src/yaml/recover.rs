@@ -133,27 +133,28 @@ fn join_quoted(text: &str, failure: &Failure) -> Option<Joined> {
     })
 }
 
-/// Joins a line within brackets that is not indented with the one before it, where a comma or a bracket separates the two.
+/// Joins the lines of a list or map in brackets of which one is not indented.
 fn join_flow(text: &str, failure: &Failure) -> Option<Joined> {
     let Problem::Syntax(info) = &failure.problem else {
         return None;
     };
+    let ours = ["indentation in flow construct", "simple key expect"];
+    if !ours.iter().any(|words| info.contains(words)) {
+        return None;
+    }
     let open = *failure.open_flows.first()?;
-    if !info.contains("indentation in flow construct") || !is_closed(text.get(open..)?) {
+    let breaks = breaks_within(text.get(open..)?)?;
+    if breaks.is_empty() {
         return None;
     }
-    let line = line_start(text, failure.at);
-    let before = text.get(open..line)?.trim_end();
-    let last = line_start(text, open + before.len());
-    let commented = text.get(last.max(open)..open + before.len())?.contains('#');
-    if line <= open || commented || !before.ends_with([',', '[', '{']) {
-        return None;
-    }
-    let gap = text.get(open + before.len()..line)?;
     let mut after = String::with_capacity(text.len());
-    after.push_str(text.get(..open + before.len())?);
-    after.extend(std::iter::repeat_n(' ', gap.len()));
-    after.push_str(text.get(line..)?);
+    let mut from = 0;
+    for at in breaks {
+        after.push_str(text.get(from..open + at)?);
+        after.push(' ');
+        from = open + at + 1;
+    }
+    after.push_str(text.get(from..)?);
     Some(Joined {
         before: text.to_owned(),
         after,
@@ -161,36 +162,38 @@ fn join_flow(text: &str, failure: &Failure) -> Option<Joined> {
     })
 }
 
-/// Whether the bracket that a text starts with is closed, each bracket within by its own.
-fn is_closed(text: &str) -> bool {
+/// The line breaks up to the bracket that closes the one that a text starts with, but for those in quotes; none if it is not
+/// closed, each bracket within by its own, or if there are comments, which end with their lines.
+fn breaks_within(text: &str) -> Option<Vec<usize>> {
     let mut due = Vec::new();
-    let mut rest = text;
+    let mut breaks = Vec::new();
+    let mut at = 0;
     let mut before = ' ';
-    while let Some(c) = rest.chars().next() {
+    while let Some(c) = text.get(at..).and_then(|rest| rest.chars().next()) {
         let mut length = c.len_utf8();
         match c {
             '[' => due.push(']'),
             '{' => due.push('}'),
             ']' | '}' => {
                 if due.pop() != Some(c) {
-                    return false;
+                    return None;
                 }
                 if due.is_empty() {
-                    return true;
+                    return Some(breaks);
                 }
             }
+            '\n' | '\r' => breaks.push(at),
             // A quote within a word is a part of it.
-            '"' | '\'' if !before.is_alphanumeric() => match quoted_length(rest) {
-                Some(quoted) if quoted > 0 => length = quoted,
-                _ => return false,
-            },
-            '#' if before.is_whitespace() => length = rest.find('\n').unwrap_or(rest.len()),
+            '"' | '\'' if !before.is_alphanumeric() => {
+                length = quoted_length(text.get(at..)?).filter(|quoted| *quoted > 0)?;
+            }
+            '#' if before.is_whitespace() => return None,
             _ => {}
         }
         before = c;
-        rest = rest.get(length..).unwrap_or_default();
+        at += length;
     }
-    false
+    None
 }
 
 /// One error, in the user's words and at the place that is to blame.

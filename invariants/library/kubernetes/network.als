@@ -112,11 +112,13 @@ assert AdminPoliciesHaveSubjects {
  * message: no NetworkPolicy selects the pods of `{w}`, though others of its namespace are isolated
  * at: w "everything may connect to them"
  * help: add a NetworkPolicy that selects them, or one with an empty `podSelector` for the whole namespace
- * why: Whoever isolates some of the pods seldom means the others to be open to everything.
+ * why: Whoever isolates some of the pods seldom means the others to be open to everything. If a policy there selects no pods, K8S011 says that instead.
  * source: ours
  */
 assert NobodyIsLeftOut {
   all w: Workload |
-    (complete and w.host_network = False and some v: Workload & namespace.(w.namespace) | v.isolated = True)
+    (complete and w.host_network = False
+      and (some v: Workload & namespace.(w.namespace) | v.isolated = True)
+      and (no n: NetworkPolicy & namespace.(w.namespace), x: owner.n & PolicySelector | no x.selected))
       implies w.isolated = True
 }

@@ -16,6 +16,9 @@ const LONGEST: usize = 8;
 /// Bytes of a line that are shown.
 const WIDEST: usize = 400;
 
+/// Columns by which words about a place are moved to the right at most.
+const FARTHEST: usize = 24;
+
 /// A place within one file.
 struct Marked<'a> {
     start: usize,
@@ -98,7 +101,11 @@ fn one_file(file: FileId, marked: &[Marked<'_>], batch: &Batch, out: &mut String
             out.push_str("</span>\n");
             let begins = here.iter().filter(|one| start <= one.start);
             for one in begins.filter(|one| !one.says.is_empty()) {
-                let _ = writeln!(out, "<span class=\"note\">{}</span>", prose(one.says));
+                // Below what is meant, where there is room for words beside it.
+                let before = text.get(start..one.start).unwrap_or("");
+                let column = before.chars().count().min(FARTHEST);
+                let says = prose(one.says);
+                let _ = writeln!(out, "<span class=\"note\">{:column$}^ {says}</span>", "");
             }
             start = end + 1;
         }
