@@ -61,6 +61,12 @@ pub const WATCHED: &[Watched] = &[
     watched("batch", "v1", "CronJob", "cronjobs"),
     watched("batch", "v1", "Job", "jobs"),
     watched("locus.dev", "v1alpha1", "Agent", "agents"),
+    watched(
+        "locus.dev",
+        "v1alpha1",
+        "AttestationRequest",
+        "attestationrequests",
+    ),
     watched("locus.dev", "v1alpha1", "InvariantSet", "invariantsets"),
     watched("locus.dev", "v1alpha1", "ReferenceImage", "referenceimages"),
     watched(
@@ -159,6 +165,11 @@ impl Known {
         self.listed.insert(kind);
     }
 
+    /// Notes that a kind is not seen any more: what is known of it may be old.
+    pub fn lose(&mut self, kind: &'static str) {
+        self.listed.remove(kind);
+    }
+
     /// Notes an object.
     pub fn put(&mut self, kind: &'static str, object: Value) {
         let objects = self.objects.entry(kind).or_default();
@@ -253,6 +264,15 @@ impl Known {
         found
     }
 
+    /// The ReferenceImage that names a digest.
+    pub fn reference(&self, digest: &str) -> Option<&Arc<Value>> {
+        let mut all = self.all("ReferenceImage");
+        all.find(|image| {
+            let spec = field(image, "spec");
+            text(spec, &["manifest"]) == digest || text(spec, &["configuration"]) == digest
+        })
+    }
+
     /// Whether a node is trusted.
     pub fn trusts(&self, node: &str) -> bool {
         let agent = self.get("Agent", "", node);
@@ -304,10 +324,22 @@ pub fn kept(kind: &str, mut object: Value) -> Value {
     if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
         metadata.remove("managedFields");
     }
-    if !matches!(kind, "Agent" | "Pod" | "PersistentVolumeClaim")
-        && let Some(fields) = object.as_object_mut()
-    {
-        fields.remove("status");
+    let keeps = [
+        "Agent",
+        "AttestationRequest",
+        "Pod",
+        "PersistentVolumeClaim",
+    ]
+    .contains(&kind);
+    if !keeps && let Some(fields) = object.as_object_mut() {
+        let status = fields.remove("status");
+        // Where a node is, and whether it is ready.
+        if kind == "Node"
+            && let Some(Value::Object(mut status)) = status
+        {
+            status.retain(|key, _| matches!(key.as_str(), "addresses" | "conditions"));
+            fields.insert("status".to_owned(), Value::Object(status));
+        }
     }
     if kind == "ConfigMap"
         && let Some(data) = object.get_mut("data").and_then(Value::as_object_mut)

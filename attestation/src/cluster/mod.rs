@@ -6,7 +6,13 @@
 pub mod admission;
 pub mod certificates;
 pub mod cli;
+pub mod control;
 pub mod known;
+pub mod lease;
 pub mod names;
 pub mod object;
 pub mod resources;
+pub mod serve;
+pub mod server;
+pub mod watch;
+pub mod webhooks;

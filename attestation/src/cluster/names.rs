@@ -22,3 +22,9 @@ pub const PREFIX: &str = "locus.dev/";
 pub const MANAGER: &str = "locus-gate";
 /// The annotation by which a kubelet marks what stands for a static pod.
 pub const MIRROR: &str = "kubernetes.io/config.mirror";
+/// Where the agent of a node's worker listens, if not at the node's address: an annotation of the node.
+pub const ADDRESS: &str = "locus.dev/agent-address";
+/// Marks a node that the gate closed to new pods, so that it opens no node that somebody else closed.
+pub const CORDONED: &str = "locus.dev/cordoned";
+/// The webhook configurations of the gate.
+pub const WEBHOOKS: &str = "locus-gate";

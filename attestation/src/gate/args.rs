@@ -233,7 +233,8 @@ pub fn enrol(
 }
 
 impl ServeArgs {
-    fn run(self) -> Result<(), GateError> {
+    /// The configuration that is meant, and where to listen.
+    pub fn config(self) -> Result<(GateConfig, SocketAddr), GateError> {
         crate::logs::log_to_stderr(self.log_format);
         let mut config = GateConfig::all_in(&self.folder);
         if !self.roles.is_empty() {
@@ -251,9 +252,14 @@ impl ServeArgs {
             Some(file) => policy::read_file(file)?,
             None => policy::of_installation(&self.folder)?,
         };
+        Ok((config, self.listen))
+    }
+
+    fn run(self) -> Result<(), GateError> {
+        let (config, listen) = self.config()?;
         let runtime = tokio::runtime::Runtime::new().map_err(GateError::Listen)?;
         runtime.block_on(async {
-            let listener = tokio::net::TcpListener::bind(self.listen)
+            let listener = tokio::net::TcpListener::bind(listen)
                 .await
                 .map_err(GateError::Listen)?;
             let running = start(config, listener, Arc::new(SystemClock)).await?;

@@ -29,6 +29,7 @@ pub mod webhook;
 pub mod workers;
 
 pub use args::GateCommand;
+pub use result::Asked;
 pub use serve::{COMPONENTS, GateConfig, RunningGate, start};
 pub use standing::WorkerReport;
 pub use verify::Verifier;

@@ -110,6 +110,17 @@ pub const COMPONENTS: [Role; 5] = [
     Role::PodHandler,
 ];
 
+/// The components that run here, beside the verifier.
+#[derive(Clone, Default)]
+pub struct Parts {
+    /// The registrar.
+    pub registrar: Option<Arc<LocalRegistrar>>,
+    /// The reference values.
+    pub references: Option<Arc<ReferenceStore>>,
+    /// The worker handler.
+    pub workers: Option<Arc<WorkerHandler>>,
+}
+
 /// A running gate; it stops when told to, or when this is dropped.
 pub struct RunningGate {
     /// Where it listens.
@@ -118,7 +129,8 @@ pub struct RunningGate {
     pub health: Option<SocketAddr>,
     /// Its verifier, if it runs here.
     pub verifier: Option<Arc<Verifier>>,
-    workers: Option<Arc<WorkerHandler>>,
+    /// Its other components.
+    pub parts: Parts,
     stop: Option<oneshot::Sender<()>>,
     task: JoinHandle<std::io::Result<()>>,
     periodic: JoinSet<()>,
@@ -150,7 +162,7 @@ impl RunningGate {
         if let Some(verifier) = &self.verifier {
             verifier.abort();
         }
-        if let Some(workers) = &self.workers {
+        if let Some(workers) = &self.parts.workers {
             workers.abort();
         }
     }
@@ -271,6 +283,11 @@ pub async fn start(
         None
     };
 
+    let parts = Parts {
+        registrar: local_registrar.clone(),
+        references: local_references.clone(),
+        workers: workers.clone(),
+    };
     let endpoints = routes::endpoints(&config.roles);
     let document = openapi("Locus gate", &endpoints);
     let gate = Arc::new(Gate {
@@ -344,7 +361,7 @@ pub async fn start(
         address,
         health: health_address.map_err(GateError::Listen)?,
         verifier,
-        workers,
+        parts,
         stop: Some(stop),
         task,
         periodic,

@@ -106,7 +106,7 @@ impl Verifier {
     }
 
     /// Where versions of changes are announced.
-    pub(super) fn versions(&self) -> watch::Receiver<u64> {
+    pub(crate) fn versions(&self) -> watch::Receiver<u64> {
         self.version.subscribe()
     }
 

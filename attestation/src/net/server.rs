@@ -67,7 +67,18 @@ pub async fn serve_everybody(
     router: Router,
     stop: impl Future<Output = ()>,
 ) -> io::Result<()> {
-    serve_as(true, Limits::everybody(), listener, tls, router, stop).await
+    serve_everybody_within(Limits::everybody(), listener, tls, router, stop).await
+}
+
+/// The same within limits.
+pub async fn serve_everybody_within(
+    limits: Limits,
+    listener: TcpListener,
+    tls: SharedServerConfig,
+    router: Router,
+    stop: impl Future<Output = ()>,
+) -> io::Result<()> {
+    serve_as(true, limits, listener, tls, router, stop).await
 }
 
 async fn serve_as(

@@ -121,8 +121,15 @@ async fn register(client: &Client, shape: &Shape) -> kube::Result<()> {
     nodes
         .patch_status(name, &apply(), &Patch::Apply(&status))
         .await?;
-    // The node controller adds it until a node is ready; a fresh node is tainted by admission.
-    let untainted = json!({"spec": {"taints": null}});
+    // The node controller adds its own until a node is ready; a fresh node is tainted by admission. Others stay.
+    let node = serde_json::to_value(nodes.get(name).await?).unwrap_or_default();
+    let taints = node.pointer("/spec/taints").and_then(Value::as_array);
+    let mut taints = taints.cloned().unwrap_or_default();
+    taints.retain(|taint| {
+        let key = taint["key"].as_str().unwrap_or_default();
+        !key.starts_with("node.kubernetes.io/")
+    });
+    let untainted = json!({"spec": {"taints": taints}});
     nodes
         .patch(name, &PatchParams::default(), &Patch::Merge(&untainted))
         .await?;
@@ -163,6 +170,12 @@ async fn round(client: &Client, names: &[String]) -> kube::Result<()> {
     Ok(())
 }
 
+/// The identifier of a container of a pod, by its place: 64 hexadecimal digits.
+pub fn container_id(uid: &str, index: usize) -> String {
+    let digits: String = uid.chars().filter(char::is_ascii_hexdigit).collect();
+    format!("{digits:0>32}{index:032x}")
+}
+
 /// The pod with the status that a kubelet gives it, if it has another.
 fn status(pod: &Pod, index: usize) -> Option<Pod> {
     let mut whole = serde_json::to_value(pod).ok()?;
@@ -197,11 +210,14 @@ fn status(pod: &Pod, index: usize) -> Option<Pod> {
         .map(|(kind, yes)| json!({"type": kind, "status": word(*yes), "lastTransitionTime": now}));
     next.extend(own);
     let containers = whole.pointer("/spec/containers")?.as_array()?.clone();
+    let uid = pod.uid().unwrap_or_default();
     let containers: Vec<Value> = containers
         .iter()
-        .map(|container| {
+        .enumerate()
+        .map(|(index, container)| {
             json!({
                 "name": container["name"], "image": container["image"], "imageID": container["image"], "ready": true, "started": true,
+                "containerID": format!("containerd://{}", container_id(&uid, index)),
                 "restartCount": 0, "state": {"running": {"startedAt": now}},
             })
         })

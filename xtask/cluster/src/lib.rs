@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 pub use binary::{Programs, VERSION, build};
 #[cfg(feature = "kubelet")]
-pub use kubelet::{Kubelets, Shape};
+pub use kubelet::{Kubelets, Shape, container_id};
 
 /// How long a part may take until it answers.
 const PATIENCE: Duration = Duration::from_secs(180);

@@ -346,6 +346,29 @@ impl Gatekeeper {
         used.take(signed, &ask.uid, now)
     }
 
+    /// What stands against a pod that was admitted, by the rules and images that there are now.
+    pub fn stands(&self, pod: &Value, known: &Known) -> Vec<Problem> {
+        let Some(workload) = Workload::of_kind("", "Pod") else {
+            return vec![Problem::new("unknown", "pods cannot be checked")];
+        };
+        let spec = field(pod, "spec");
+        if images::is_exempt(spec, known) {
+            return Vec::new();
+        }
+        let terms = match terms(super::object::namespace(pod), known) {
+            Ok(terms) => terms,
+            Err(problem) => return vec![problem],
+        };
+        let mut found = Vec::new();
+        for set in terms.sets.iter().filter(|set| set.enforces()) {
+            found.extend(images::problems(spec, &workload.spec_path(), known));
+            let verdict = self.checker.check(workload, pod, set, known);
+            found.extend(verdict.errors.iter().cloned());
+        }
+        found.dedup();
+        found
+    }
+
     /// Another number of replicas is another object, and is checked as such.
     fn scale(&self, ask: &Ask, known: &Known) -> Decision {
         let workload = Workload::of_resource(&ask.group, &ask.resource);

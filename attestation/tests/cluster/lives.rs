@@ -1,0 +1,108 @@
+//! The life of pods and workers: in, ready, and out.
+
+use control_plane::Part;
+use serde_json::json;
+
+use crate::town::{Town, is, is_there, pod};
+use crate::world::content;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn pods_are_held_back_scheduled_ready_and_evicted() {
+    if !is_there() {
+        return;
+    }
+    let mut town = Town::new(&Part::ALL).await;
+
+    // Nothing is trusted yet: a healthy pod waits, and says why.
+    town.apply(&pod("healthy"));
+    town.until("the pod waits for a worker", async |town| {
+        let told = town.must(&["describe", "pod", "healthy", "-n", "shop"]);
+        match told.contains("no worker is trusted") {
+            true => Ok(()),
+            false => Err(told),
+        }
+    })
+    .await;
+    town.join("worker-1").await;
+    town.trusts("worker-1", "Trusted").await;
+    town.ready("healthy").await;
+    let told = town.must(&["describe", "pod", "healthy", "-n", "shop"]);
+    for word in [
+        "Waiting",
+        "Admitted",
+        "Attested",
+        "worker-1",
+        "locus.dev/attested",
+    ] {
+        assert!(told.contains(word), "{word}: {told}");
+    }
+    let told = town.must(&["get", "agents"]);
+    assert!(told.contains("Trusted"), "{told}");
+
+    // A pod that runs what its image does not have is never ready, and goes.
+    let mut bad = pod("miner");
+    bad["metadata"]["annotations"] = json!({"runs": "miner"});
+    town.apply(&bad);
+    let mut was_ready = false;
+    town.until(
+        "the pod with an unknown file is gone",
+        async |town| match town.pod("miner").await {
+            Ok(pod) => {
+                was_ready |= is(&pod, "Ready");
+                Err(pod["status"].to_string())
+            }
+            Err(why) if why.contains("not found") => Ok(()),
+            Err(why) => Err(why),
+        },
+    )
+    .await;
+    assert!(!was_ready, "it was never ready");
+    let events = town.must(&[
+        "get",
+        "events",
+        "-n",
+        "shop",
+        "--field-selector",
+        "involvedObject.name=miner",
+    ]);
+    assert!(
+        events.contains("Evicted") && events.contains("/usr/bin/miner"),
+        "{events}"
+    );
+
+    // A worker with another boot: no pod lands on it.
+    let other = town.world.worker("worker-2").await;
+    other.machine.extend(0, &[content("another firmware")]);
+    town.join_as(other).await;
+    town.until("the other boot is reported", async |town| {
+        let agent = town.get("/apis/locus.dev/v1alpha1/agents/worker-2").await?;
+        let reason = agent["status"]["reason"].as_str().unwrap_or_default();
+        match reason.contains("boot") {
+            true => Ok(()),
+            false => Err(agent["status"].to_string()),
+        }
+    })
+    .await;
+    let mut there = pod("there");
+    there["spec"]["nodeSelector"] = json!({"kubernetes.io/hostname": "worker-2"});
+    there["spec"]["tolerations"] = json!([{"operator": "Exists"}]);
+    town.apply(&there);
+
+    // A log that was tampered with: the worker is untrusted, and its pods go.
+    town.ready("healthy").await;
+    let worker = town.workers.get_mut("worker-1").unwrap();
+    let honest = worker.kernel.log().to_vec();
+    worker.measure("x:swapper/0", "/", content("miner"), "/tmp/miner");
+    // As if nothing had run.
+    worker.rewrite(&honest);
+    town.trusts("worker-1", "Untrusted").await;
+    town.gone("healthy").await;
+    let there = town.pod("there").await.unwrap();
+    assert!(there["spec"]["nodeName"].is_null(), "{there}");
+    let told = town.must(&["describe", "node", "worker-1"]);
+    assert!(
+        told.contains("WorkerUntrusted") && told.contains("locus.dev/untrusted"),
+        "{told}"
+    );
+    town.end().await;
+}
