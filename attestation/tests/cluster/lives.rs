@@ -91,10 +91,7 @@ async fn pods_are_held_back_scheduled_ready_and_evicted() {
     // A log that was tampered with: the worker is untrusted, and its pods go.
     town.ready("healthy").await;
     let worker = town.workers.get_mut("worker-1").unwrap();
-    let honest = worker.kernel.log().to_vec();
-    worker.measure("x:swapper/0", "/", content("miner"), "/tmp/miner");
-    // As if nothing had run.
-    worker.rewrite(&honest);
+    worker.hide("/tmp/miner", "/usr/redis");
     town.trusts("worker-1", "Untrusted").await;
     town.gone("healthy").await;
     let there = town.pod("there").await.unwrap();

@@ -140,8 +140,8 @@ impl Actor {
                 let patch = Patch::Apply(&body);
                 or_gone(agents.patch_status(&agent.name, &apply(), &patch).await)?;
                 if let Some((note, node)) = note {
-                    self.say(agent, note).await?;
-                    self.say(node, note).await?;
+                    self.remark(agent, note).await;
+                    self.remark(node, note).await;
                 }
                 Ok(())
             }
@@ -150,7 +150,7 @@ impl Actor {
             Action::DeleteNode(node) => {
                 let nodes: Api<Node> = Api::all(self.client.clone());
                 let note = Note::new(true, "Deleted", "the worker is not to be trusted");
-                self.say(node, &note).await?;
+                self.remark(node, &note).await;
                 or_gone(nodes.delete(&node.name, &exactly(node)).await)
             }
             Action::Open(pod) => self.open(pod).await,
@@ -168,7 +168,7 @@ impl Actor {
             Action::Evict(pod, note) => self.evict(pod, note).await,
             Action::Remove(pod, note) => {
                 let pods: Api<ApiPod> = Api::namespaced(self.client.clone(), &pod.namespace);
-                self.say(pod, note).await?;
+                self.remark(pod, note).await;
                 or_gone(pods.delete(&pod.name, &exactly(pod)).await)
             }
             Action::Say(about, note) => self.say(about, note).await,
@@ -274,7 +274,7 @@ impl Actor {
         let broken = broken.map_err(|_| ActError::Later("the check ended early".to_owned()))?;
         if let Some(problem) = broken.first() {
             let note = Note::new(true, "Refused", problem.to_string());
-            self.say(target, &note).await?;
+            self.remark(target, &note).await;
             return Err(ActError::Later(note.message));
         }
         let gates = items(at(&pod, &["spec", "schedulingGates"]));
@@ -298,7 +298,9 @@ impl Actor {
             .await;
         or_gone(opened)?;
         let words = "rules, images and a trusted worker: it may be scheduled";
-        self.say(target, &Note::new(false, "Admitted", words)).await
+        self.remark(target, &Note::new(false, "Admitted", words))
+            .await;
+        Ok(())
     }
 
     async fn condition(&self, pod: &Target, attested: &Attested) -> Result<(), ActError> {
@@ -331,7 +333,8 @@ impl Actor {
             attested.reason,
             &*attested.message,
         );
-        self.say(pod, &note).await
+        self.remark(pod, &note).await;
+        Ok(())
     }
 
     async fn evict(&self, pod: &Target, note: &Note) -> Result<(), ActError> {
@@ -356,7 +359,8 @@ impl Actor {
         or_gone(evicted)?;
         lock(&self.refused).remove(&pod.uid);
         let words = format!("{}: {}", note.reason, note.message);
-        self.say(pod, &Note::new(true, "Evicted", words)).await
+        self.remark(pod, &Note::new(true, "Evicted", words)).await;
+        Ok(())
     }
 
     async fn answer(
@@ -404,6 +408,13 @@ impl Actor {
         or_gone(requests.patch_status(&request.name, &apply(), &patch).await)
     }
 
+    /// Says something beside what is done: that it is not heard holds up nothing.
+    async fn remark(&self, about: &Target, note: &Note) {
+        if let Err(error) = self.say(about, note).await {
+            tracing::warn!(name = about.name, reason = note.reason, %error, "not said");
+        }
+    }
+
     /// Says something of an object, as `kubectl describe` shows it.
     async fn say(&self, about: &Target, note: &Note) -> Result<(), ActError> {
         let namespace = match about.namespace.as_str() {
@@ -413,7 +424,7 @@ impl Actor {
         let now = Time::now();
         let event = json!({
             "apiVersion": "events.k8s.io/v1", "kind": "Event",
-            "metadata": {"generateName": format!("{}.", about.name), "namespace": namespace},
+            "metadata": {"name": format!("{}.{:x}", about.name, now.as_nanosecond()), "namespace": namespace},
             "eventTime": format!("{now:.6}"),
             "reportingController": format!("{GROUP}/gate"), "reportingInstance": MANAGER,
             "action": note.reason, "reason": note.reason,
