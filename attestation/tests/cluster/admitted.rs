@@ -110,7 +110,7 @@ async fn nothing_gets_in_past_the_gate() {
     }
 
     // Readiness that was not earned.
-    let forged = r#"{"status": {"conditions": [{"type": "locus.dev/attested", "status": "True", "reason": "Attested"}]}}"#;
+    let forged = r#"{"status": {"conditions": [{"type": "locus.dev/attested", "status": "True", "reason": "Forged"}]}}"#;
     let forge = [
         "patch",
         "pod",
@@ -189,14 +189,12 @@ async fn nothing_gets_in_past_the_gate() {
     let said = town.refuse(&pod("meanwhile"));
     assert!(said.contains("failed calling webhook"), "{said}");
     let said = town.refused(&[
-        "patch",
+        "annotate",
         "pod",
         "held",
         "-n",
         "shop",
-        "--type=json",
-        "-p",
-        take,
+        "locus.dev/tenant=mine",
     ]);
     assert!(said.contains("failed calling webhook"), "{said}");
     let said = town.refused(&forge);

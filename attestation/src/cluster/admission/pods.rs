@@ -76,7 +76,9 @@ pub(super) fn gated(ask: &Ask, known: &Known) -> Decision {
     if is_held(ask, known) != Ok(true) {
         return decision;
     }
-    if !has_scheduling_gate(&ask.object) {
+    // One that chooses its node is refused by the second question; with the gate, the server would refuse it in its own words.
+    let chosen = !text(&ask.object, &["spec", "nodeName"]).is_empty();
+    if !chosen && !has_scheduling_gate(&ask.object) {
         let gate = json!({"name": SCHEDULING_GATE});
         decision
             .patch
@@ -122,8 +124,7 @@ pub(super) fn admitted(ask: &Ask, known: &Known) -> Vec<Problem> {
             format!("the pod chooses the node `{node}` itself, past the scheduler and the gate");
         let problem = Problem::new("node-name", message).at("spec.nodeName");
         found.push(problem.fix("use `nodeSelector` or `affinity`"));
-    }
-    if !has_scheduling_gate(&ask.object) || !has_readiness_gate(&ask.object) {
+    } else if !has_scheduling_gate(&ask.object) || !has_readiness_gate(&ask.object) {
         let message = "the gates that Locus adds to pods are not there: something removed them";
         found.push(Problem::new("gates", message).at("spec"));
     }
