@@ -113,3 +113,33 @@ pub fn definitions() -> Result<String, String> {
     }
     Ok(out)
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(subcommand)]
+        command: ClusterCommand,
+    }
+
+    /// The command line of the manual is understood.
+    #[test]
+    fn the_manual_is_right() {
+        let page = include_str!("../../../docs/gate.md");
+        let lines = page.lines();
+        let lines: Vec<&str> = lines
+            .filter(|line| line.starts_with("locus gate cluster "))
+            .collect();
+        assert!(!lines.is_empty());
+        for line in lines {
+            let words = line.split_whitespace().skip(1);
+            let parsed = Line::try_parse_from(words);
+            let command = parsed.map(|line| line.command);
+            assert!(matches!(command, Ok(ClusterCommand::Cluster(_))), "{line}");
+        }
+    }
+}

@@ -12,6 +12,7 @@ pub mod lease;
 pub mod names;
 pub mod object;
 pub mod resources;
+pub mod rights;
 pub mod serve;
 pub mod server;
 pub mod watch;

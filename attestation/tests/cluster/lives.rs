@@ -39,6 +39,23 @@ async fn pods_are_held_back_scheduled_ready_and_evicted() {
     let told = town.must(&["get", "agents"]);
     assert!(told.contains("Trusted"), "{told}");
 
+    // A tenant asks about its pod, and has a signed answer.
+    let uid = town.pod("healthy").await.unwrap()["metadata"]["uid"].clone();
+    town.apply(&json!({
+        "apiVersion": "locus.dev/v1alpha1", "kind": "AttestationRequest",
+        "metadata": {"name": "ask", "namespace": "shop"}, "spec": {"pod": "healthy", "uid": uid},
+    }));
+    town.until("the request is answered", async |town| {
+        let path = "/apis/locus.dev/v1alpha1/namespaces/shop/attestationrequests/ask";
+        let status = town.get(path).await?["status"].clone();
+        let token = status["token"].as_str().unwrap_or_default();
+        match status["trust"] == "Trusted" && token.matches('.').count() == 2 {
+            true => Ok(()),
+            false => Err(status.to_string()),
+        }
+    })
+    .await;
+
     // A pod that runs what its image does not have is never ready, and goes.
     let mut bad = pod("miner");
     bad["metadata"]["annotations"] = json!({"runs": "miner"});

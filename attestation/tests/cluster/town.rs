@@ -12,6 +12,7 @@ use kube::Client;
 use locus_attestation::clock::{Clock, SystemClock};
 use locus_attestation::cluster::cli::definitions;
 use locus_attestation::cluster::control::Settings;
+use locus_attestation::cluster::rights::{cluster_role, lease_role};
 use locus_attestation::cluster::serve::{ClusterConfig, RunningCluster, client, start};
 use locus_attestation::cluster::webhooks::Place;
 use locus_attestation::gate::GateConfig;
@@ -120,13 +121,13 @@ impl Town {
             "-n",
             "locus-system",
         ]);
-        town.must(&[
-            "create",
-            "clusterrolebinding",
-            "locus-gate",
-            "--clusterrole=cluster-admin",
-            "--serviceaccount=locus-system:locus-gate",
-        ]);
+        town.apply(&cluster_role());
+        town.apply(&lease_role("locus-system"));
+        let account = "--serviceaccount=locus-system:locus-gate";
+        let bind = ["create", "clusterrolebinding", "locus-gate", account];
+        town.must(&[&bind[..], &["--clusterrole=locus-gate"]].concat());
+        let bind = ["create", "rolebinding", "locus-gate", account];
+        town.must(&[&bind[..], &["--role=locus-gate", "-n", "locus-system"]].concat());
         town.start_gate().await;
         town
     }

@@ -37,6 +37,9 @@ enum Command {
     #[cfg(feature = "kubernetes")]
     #[command(flatten)]
     Cluster(ClusterCommand),
+    /// See a gated cluster on this machine: a real API server (built with Go once), software TPMs (swtpm)
+    #[cfg(feature = "kubernetes")]
+    Demo(demo::DemoArgs),
     /// Enter manufacturers, reference values, tenants and pods into a running gate
     #[command(subcommand)]
     Enter(EnterCommand),
@@ -71,6 +74,8 @@ fn main() -> ExitCode {
         Command::Client(client) => ended(client.run().map_err(told)),
         #[cfg(feature = "kubernetes")]
         Command::Cluster(cluster) => ended(cluster.run().map(|()| false).map_err(told)),
+        #[cfg(feature = "kubernetes")]
+        Command::Demo(demo) => ended(demo.run_cluster().map(|()| false).map_err(told)),
         Command::Enter(enter) => ended(enter.run().map(|()| false).map_err(told)),
         Command::TenantAttest(tenant) => ended(tenant.run().map_err(told)),
         Command::Reference(reference) => ended(reference.run()),

@@ -341,9 +341,12 @@ fn a_bound_pod_is_described_attested_and_only_then_ready() {
     starting["status"] = Value::Null;
     state.known.put("Pod", starting);
     assert_eq!(state.words(), ["declare", "condition false NotAttested"]);
-    let Action::Declare(told) = &state.due()[0] else {
-        panic!("{:?}", state.due());
-    };
+    let due = state.due();
+    let told = due.iter().find_map(|action| match action {
+        Action::Declare(told) => Some(told),
+        _ => None,
+    });
+    let told = told.unwrap();
     assert_eq!((told.worker.as_str(), told.containers[0].id), ("one", None));
     let mut without = declared(Trust::Unknown);
     without.pod.containers[0].id = None;

@@ -1,5 +1,7 @@
 //! `locus attest demo`: two workers, three pods, three verdicts, on software TPMs.
 
+#[cfg(feature = "kubernetes")]
+mod cluster;
 mod kernel;
 mod swtpm;
 
