@@ -12,6 +12,7 @@
 )]
 
 mod admitted;
+mod demo;
 mod lives;
 mod restarted;
 mod town;

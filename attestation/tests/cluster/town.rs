@@ -27,6 +27,11 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// One control plane at a time: it takes more of a machine than tests that wait for it.
 static ONE: Mutex<()> = Mutex::new(());
 
+/// One's turn to have a control plane.
+pub(crate) fn one() -> MutexGuard<'static, ()> {
+    ONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Whether there is a control plane to test with. Where it could be built, it has to be.
 pub(crate) fn is_there() -> bool {
     let Err(why) = Programs::find() else {
@@ -71,7 +76,7 @@ impl Town {
             let log = tracing_subscriber::fmt().with_env_filter(filter);
             let _ = log.with_writer(std::io::stderr).try_init();
         }
-        let one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+        let one = one();
         let folder = tempfile::tempdir().unwrap();
         let place = folder.path().join("cluster");
         let cluster = apart(|| Cluster::start(&place, parts)).unwrap();
