@@ -1,4 +1,4 @@
-//! `locus gate`, `attest`, `reference` and `agent` run programs of their own.
+//! `locus gate`, `attest`, `deploy`, `reference` and `agent` run programs of their own.
 #![cfg(unix)]
 #![allow(
     clippy::unwrap_used,
@@ -77,7 +77,11 @@ fn programs_are_found_and_replace_locus() {
     let said = String::from_utf8_lossy(&found.stdout).into_owned();
     let said = said.strip_prefix(&*path.to_string_lossy()).unwrap();
     assert_eq!(said, "/locus-gate|--help|-x|a b|--|init|");
-    for (command, passed) in [("attest", "attest|demo|"), ("reference", "reference|demo|")] {
+    for (command, passed) in [
+        ("attest", "attest|demo|"),
+        ("deploy", "deploy|demo|"),
+        ("reference", "reference|demo|"),
+    ] {
         let found = place.run(&[command, "demo"]);
         assert!(String::from_utf8_lossy(&found.stdout).ends_with(passed));
     }

@@ -54,6 +54,9 @@ pub(crate) enum Command {
     /// Run the gate or talk to it (runs `locus-gate`)
     #[command(disable_help_flag = true)]
     Gate(Passed),
+    /// Check, sign and apply Kubernetes objects, and wait until they are attested (runs `locus-gate`)
+    #[command(disable_help_flag = true)]
+    Deploy(Passed),
     /// Replay measurement logs, or see a demonstration (runs `locus-gate`)
     #[command(disable_help_flag = true)]
     Attest(Passed),

@@ -60,6 +60,7 @@ pub fn main() -> ExitCode {
         Command::Man(args) => shell::man(&args),
         Command::Lsp(_) => lsp::lsp(),
         Command::Gate(passed) => program::GATE.run(&[], &passed.arguments),
+        Command::Deploy(passed) => program::GATE.run(&["deploy"], &passed.arguments),
         Command::Attest(passed) => program::GATE.run(&["attest"], &passed.arguments),
         Command::Reference(passed) => program::GATE.run(&["reference"], &passed.arguments),
         Command::Agent(passed) => program::AGENT.run(&[], &passed.arguments),

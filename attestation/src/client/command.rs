@@ -38,7 +38,7 @@ pub enum ClientCommand {
     /// List pods and the trust in them
     Pods(PodsArgs),
     /// Show why a worker or a pod is trusted or not
-    Why(SubjectArgs),
+    Why(WhyArgs),
     /// Print whether a worker or a pod is trusted; exits with 1 if it is not
     Trust(SubjectArgs),
     /// Register a worker anew that was found untrusted, and attest it from the first entry of its log on
@@ -90,10 +90,20 @@ pub struct PodsArgs {
 /// A worker or a pod.
 #[derive(Args, Clone, Debug)]
 pub struct SubjectArgs {
-    /// A worker's host name, or a pod's UID
+    /// A worker's host name, or a pod's UID; in a cluster, NAMESPACE/POD
     subject: String,
     #[command(flatten)]
     list: ListArgs,
+}
+
+/// A worker or a pod of the gate, or a pod of a cluster.
+#[derive(Args, Clone, Debug)]
+pub struct WhyArgs {
+    #[command(flatten)]
+    subject: SubjectArgs,
+    #[cfg(feature = "kubernetes")]
+    #[command(flatten)]
+    reached: crate::cluster::connect::Reached,
 }
 
 /// What to attest, where no subcommand says it.
@@ -137,13 +147,22 @@ pub struct WatchArgs {
 impl ClientCommand {
     /// Does what the command line says; true if the answer is that something is not as it should be.
     pub fn run(self) -> Result<bool, ClientFault> {
+        // No worker and no UID has a slash in it.
+        #[cfg(feature = "kubernetes")]
+        if let ClientCommand::Why(WhyArgs { subject, reached }) = &self
+            && subject.subject.contains('/')
+        {
+            let as_json = subject.list.format == Format::Json;
+            let told = crate::cluster::told::why_pod(&subject.subject, reached, as_json);
+            return told.map(|()| false).map_err(ClientFault::Local);
+        }
         block_on(async {
             match self {
                 ClientCommand::Register(args) => args.run().await,
                 ClientCommand::Remove(args) => args.remove().await,
                 ClientCommand::Workers(args) => args.workers().await,
                 ClientCommand::Pods(args) => args.run().await,
-                ClientCommand::Why(args) => args.why().await,
+                ClientCommand::Why(args) => args.subject.why().await,
                 ClientCommand::Trust(args) => args.trust().await,
                 ClientCommand::Reset(args) => args.reset().await,
                 ClientCommand::Watch(args) => args.run().await,

@@ -9,4 +9,7 @@ mod tenant;
 pub use command::{AttestNowArgs, ClientCommand};
 pub use connection::{ClientFault, Connection};
 pub use enter::EnterCommand;
+pub(crate) use show::moment;
+#[cfg(feature = "kubernetes")]
+pub(crate) use show::table;
 pub use tenant::TenantArgs;

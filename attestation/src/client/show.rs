@@ -31,7 +31,7 @@ pub(super) fn json_line<T: Serialize>(value: &T) -> Result<(), ClientFault> {
 }
 
 /// A moment as people write it: `2026-11-18 00:12:03`, in UTC.
-fn moment(at: Timestamp) -> String {
+pub(crate) fn moment(at: Timestamp) -> String {
     let Ok(at) = time::OffsetDateTime::from_unix_timestamp(at.secs()) else {
         return at.millis().to_string();
     };
@@ -47,7 +47,7 @@ fn moment(at: Timestamp) -> String {
 }
 
 /// A table with columns as wide as they have to be; the last one is as long as it is.
-fn table<const N: usize>(head: [&str; N], rows: &[[String; N]]) -> String {
+pub(crate) fn table<const N: usize>(head: [&str; N], rows: &[[String; N]]) -> String {
     let mut widths = head.map(str::len);
     for row in rows {
         for (width, cell) in widths.iter_mut().zip(row) {

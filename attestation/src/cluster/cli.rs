@@ -1,4 +1,4 @@
-//! The commands that are about a cluster: `locus gate crds`.
+//! The commands that are about a cluster: `locus gate crds`, `install`, `uninstall`.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -7,8 +7,11 @@ use std::sync::Arc;
 use clap::{Args, Subcommand};
 
 use super::control::{OnOrphans, OnUntrusted, Settings};
+use super::install::args::{InstallArgs, UninstallArgs};
+use super::join::JoinArgs;
 use super::resources;
 use super::serve::{ClusterConfig, client, start};
+use super::told::StatusArgs;
 use super::webhooks::Place;
 use crate::clock::SystemClock;
 use crate::gate::args::ServeArgs;
@@ -20,6 +23,14 @@ pub enum ClusterCommand {
     Crds,
     /// Run the gate of a cluster: all components, admission and controllers
     Cluster(Box<ClusterArgs>),
+    /// Print or apply what the gate consists of in a cluster, or write it as a Helm chart
+    Install(Box<InstallArgs>),
+    /// Take the gate out of a cluster
+    Uninstall(UninstallArgs),
+    /// In the pod of an agent: get its first certificate for the token of the pod
+    Join(JoinArgs),
+    /// Show the trust in a cluster at a glance; exits with 1 if something is not trusted
+    Status(StatusArgs),
 }
 
 /// How to run the gate of a cluster.
@@ -88,15 +99,20 @@ impl ClusterArgs {
 }
 
 impl ClusterCommand {
-    /// Does what the command line says.
-    pub fn run(self) -> Result<(), String> {
-        match self {
+    /// Does what the command line says; true if something was found.
+    pub fn run(self) -> Result<bool, String> {
+        let done = match self {
             ClusterCommand::Crds => {
                 print!("{}", definitions()?);
                 Ok(())
             }
             ClusterCommand::Cluster(args) => args.run(),
-        }
+            ClusterCommand::Install(args) => args.run(),
+            ClusterCommand::Uninstall(args) => args.run(),
+            ClusterCommand::Join(args) => args.run(),
+            ClusterCommand::Status(args) => return args.run(),
+        };
+        done.map(|()| false)
     }
 }
 

@@ -85,12 +85,19 @@ pub struct ServeArgs {
     /// The installation's folder.
     #[arg(value_name = "FOLDER")]
     folder: PathBuf,
+    /// Where databases and locks are kept [default: the installation's folder].
+    #[arg(long, value_name = "FOLDER")]
+    data: Option<PathBuf>,
     /// Where to listen.
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:30000")]
     listen: SocketAddr,
     /// Also answer for health, and with the keys of results, here: over TLS, but to everybody.
     #[arg(long, value_name = "ADDRESS")]
     health: Option<SocketAddr>,
+    /// In a cluster: also give agents their first certificates there, for the tokens of their pods.
+    #[cfg(feature = "kubernetes")]
+    #[arg(long, requires = "health")]
+    join: bool,
     /// Run only this component; may be given more than once.
     #[arg(long = "role", value_enum, value_name = "ROLE")]
     roles: Vec<Role>,
@@ -239,6 +246,11 @@ impl ServeArgs {
         let mut config = GateConfig::all_in(&self.folder);
         if !self.roles.is_empty() {
             config.roles = self.roles;
+        }
+        config.data = self.data;
+        #[cfg(feature = "kubernetes")]
+        {
+            config.join = self.join;
         }
         config.health = self.health;
         config.registrar = self.registrar;

@@ -13,6 +13,7 @@ mod lock;
 pub mod mailbox;
 pub mod metrics;
 pub mod nodes;
+mod page;
 pub mod pods;
 mod ports;
 pub mod registrar;
@@ -93,6 +94,9 @@ pub enum GateError {
     /// A component that is neither here nor told of.
     #[error("the {0} does not run in this process; say where it is with --{0}")]
     Where(&'static str),
+    /// The cluster.
+    #[error("the cluster cannot be asked: {0}")]
+    Cluster(String),
     /// A component's answer.
     #[error(transparent)]
     Problem(#[from] Problem),

@@ -51,6 +51,10 @@ const VERIFIER_ANSWER: Duration = Duration::from_millis(EVIDENCE_MILLIS.unsigned
 pub struct GateConfig {
     /// The installation's folder.
     pub folder: PathBuf,
+    /// Where databases and locks are, if not in the installation's folder.
+    pub data: Option<PathBuf>,
+    /// Whether agents are given their first certificates for the tokens of their pods, where health is answered for.
+    pub join: bool,
     /// Which components run in this process.
     pub roles: Vec<Role>,
     /// Where to answer for health to everybody, if anywhere.
@@ -85,6 +89,8 @@ impl GateConfig {
     pub fn all_in(folder: &Path) -> Self {
         GateConfig {
             folder: folder.to_owned(),
+            data: None,
+            join: false,
             roles: COMPONENTS.to_vec(),
             health: None,
             registrar: None,
@@ -186,7 +192,8 @@ pub async fn start(
     let folder = &config.folder;
     let own = OwnCredentials::read(folder, &config.roles)?;
     let successions = successions(folder)?;
-    let locks = Locks::take(folder, &config.roles)?;
+    let data = config.data.as_ref().unwrap_or(folder);
+    let locks = Locks::take(data, &config.roles)?;
     let metrics = Arc::new(Metrics::default());
     let mailbox = Mailbox::default();
     let intake = Intake::default();
@@ -197,15 +204,13 @@ pub async fn start(
     };
 
     let local_registrar = if has(Role::Registrar) {
-        let registrar = crate::registrar::Registrar::open(&folder.join("registrar.db"))?;
+        let registrar = crate::registrar::Registrar::open(&data.join("registrar.db"))?;
         Some(Arc::new(LocalRegistrar::new(registrar, clock.clone())))
     } else {
         None
     };
     let local_references = if has(Role::Reference) {
-        Some(Arc::new(ReferenceStore::open(
-            &folder.join("reference.db"),
-        )?))
+        Some(Arc::new(ReferenceStore::open(&data.join("reference.db"))?))
     } else {
         None
     };
@@ -239,12 +244,12 @@ pub async fn start(
             audit: match config.retention {
                 Retention { days: 0, .. } => None,
                 kept => {
-                    let audit = AuditStore::open(&folder.join("audit.db"), kept)?;
+                    let audit = AuditStore::open(&data.join("audit.db"), kept)?;
                     Some(Arc::new(audit.into()))
                 }
             },
         };
-        let store = VerifierStore::open(&folder.join("verifier.db"))?;
+        let store = VerifierStore::open(&data.join("verifier.db"))?;
         Some(Verifier::new(store, parts)?)
     } else {
         None
@@ -308,6 +313,11 @@ pub async fn start(
         document,
     });
     let open = router(routes::open_endpoints(&config.roles)).with_state(gate.clone());
+    #[cfg(feature = "kubernetes")]
+    let open = match config.join {
+        true => open.merge(joining(folder).await?),
+        false => open,
+    };
     let app = router(endpoints)
         .layer(DefaultBodyLimit::max(MAX_REQUEST))
         .with_state(gate);
@@ -367,4 +377,13 @@ pub async fn start(
         periodic,
         _locks: locks,
     })
+}
+
+/// What gives agents their first certificates.
+#[cfg(feature = "kubernetes")]
+async fn joining(folder: &Path) -> Result<axum::Router, GateError> {
+    let reached = crate::cluster::connect::Reached::default().open().await;
+    let (client, _) = reached.map_err(|error| GateError::Cluster(error.to_string()))?;
+    let authority = Authority::open_for_agents(folder)?;
+    Ok(crate::cluster::join::router(client, authority))
 }

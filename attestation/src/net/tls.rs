@@ -116,6 +116,20 @@ impl Credentials {
     }
 }
 
+/// For a side that opens connections and shows nothing: it knows who answers by the authority (PEM).
+pub fn client_of_everybody(authority: &str) -> Result<Arc<ClientConfig>, TlsError> {
+    let mut roots = RootCertStore::empty();
+    let authority = CertificateDer::from_pem_slice(authority.as_bytes())
+        .map_err(|_| TlsError::Pem("authority's certificate"))?;
+    roots.add(authority)?;
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = ClientConfig::builder_with_provider(provider)
+        .with_protocol_versions(&[&rustls::version::TLS13])?
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    Ok(Arc::new(config))
+}
+
 /// For a side that accepts connections under several names: who connects sees the certificate of the name that
 /// it asks for, or the first.
 pub fn server_of(credentials: &[&Credentials]) -> Result<Arc<ServerConfig>, TlsError> {

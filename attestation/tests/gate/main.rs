@@ -43,6 +43,8 @@ mod notified;
 mod one_tpm;
 mod ordinary;
 #[cfg(not(feature = "tpm"))]
+mod page;
+#[cfg(not(feature = "tpm"))]
 mod pause;
 #[cfg(not(feature = "tpm"))]
 mod periodic;

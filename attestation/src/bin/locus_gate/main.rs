@@ -12,6 +12,8 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 use locus_attestation::client::{ClientCommand, EnterCommand, TenantArgs};
 #[cfg(feature = "kubernetes")]
 use locus_attestation::cluster::cli::ClusterCommand;
+#[cfg(feature = "kubernetes")]
+use locus_attestation::cluster::deploy::DeployArgs;
 use locus_attestation::gate::GateCommand;
 use locus_attestation::logs::shown;
 use locus_attestation::reference::cli::ReferenceArgs;
@@ -40,6 +42,9 @@ enum Command {
     /// See a gated cluster on this machine: a real API server (built with Go once), software TPMs (swtpm)
     #[cfg(feature = "kubernetes")]
     Demo(demo::DemoArgs),
+    /// Check, sign and apply Kubernetes objects, and wait for both verdicts
+    #[cfg(feature = "kubernetes")]
+    Deploy(Box<DeployArgs>),
     /// Enter manufacturers, reference values, tenants and pods into a running gate
     #[command(subcommand)]
     Enter(EnterCommand),
@@ -73,9 +78,13 @@ fn main() -> ExitCode {
         Command::Gate(gate) => ended(gate.run().map(|()| false)),
         Command::Client(client) => ended(client.run().map_err(told)),
         #[cfg(feature = "kubernetes")]
-        Command::Cluster(cluster) => ended(cluster.run().map(|()| false).map_err(told)),
-        #[cfg(feature = "kubernetes")]
         Command::Demo(demo) => ended(demo.run_cluster().map(|()| false).map_err(told)),
+        Command::Cluster(cluster) => ended(cluster.run().map_err(told)),
+        #[cfg(feature = "kubernetes")]
+        Command::Deploy(deploy) => match deploy.run() {
+            Ok(found) => ExitCode::from(found as u8),
+            Err(error) => ended(Err::<bool, _>(error)),
+        },
         Command::Enter(enter) => ended(enter.run().map(|()| false).map_err(told)),
         Command::TenantAttest(tenant) => ended(tenant.run().map_err(told)),
         Command::Reference(reference) => ended(reference.run()),

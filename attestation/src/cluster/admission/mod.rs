@@ -320,6 +320,10 @@ impl Gatekeeper {
         if allowed.is_empty() {
             return Ok(());
         }
+        // A tenant signs what the server makes of its object, and finds that out by a dry run, which stores nothing.
+        if ask.dry_run && annotation(&ask.object, super::names::SIGNATURE).is_none() {
+            return Ok(());
+        }
         // What a controller makes of a signed object is as good as that.
         if tenancy::is_controller(&ask.user) && tenancy::has_controller(&ask.object) {
             return tenancy::root(&ask.object, allowed, known).map(|_| ());

@@ -701,6 +701,15 @@ fn unsigned_replayed_and_changed_workloads_are_refused() {
     let acme = Acme::new();
     let plain = workload("Deployment", "signed", KNOWN);
     refused(ask(plain.clone()), &acme.known, "signature");
+    let tried = Ask {
+        dry_run: true,
+        ..ask(plain.clone())
+    };
+    let (_, decision) = admit(&Gatekeeper::new(NOW), tried, &acme.known);
+    assert!(
+        decision.allowed(),
+        "what is to be signed is seen by a dry run"
+    );
     let signed = acme.sign(plain);
     let keeper = Gatekeeper::new(NOW);
     let first = ask(signed.clone());

@@ -31,6 +31,8 @@ const MAX_WAIT: u64 = 30;
 /// The verifier.
 pub(super) fn verifier() -> Table {
     vec![
+        endpoint!("GET" "/page", CONTROL, "Workers and pods by trust, and what happened last, to look at.",
+            Body::None => Body::Text("a page"), get(page)),
         endpoint!("POST" "/v1/verifier/workers", HANDLER, "Takes in a registered worker.",
             json::<Admission>("id, name, address and registration") => Body::None, post(admit)),
         endpoint!("GET" "/v1/verifier/workers/{name}", READ_TRUST,
@@ -92,6 +94,10 @@ pub(super) fn verifier() -> Table {
             "The public keys by which results are verified (RFC 7517).",
             Body::None => json::<JwkSet>("a JWK Set"), get(keys)),
     ]
+}
+
+async fn page(State(gate): Shared) -> Result<Response, Problem> {
+    super::super::page::page(running(gate.verifier.as_ref())?)
 }
 
 async fn admit(State(gate): Shared, JsonBody(new): JsonBody<Admission>) -> Done {

@@ -97,6 +97,20 @@ impl VerifierStore {
         Ok(Changes { version, changes })
     }
 
+    /// The last changes, newest first.
+    pub fn recent(&self, most: u32) -> Result<Vec<Change>, StoreError> {
+        let mut statement = self.0.prepare_cached(
+            "SELECT version, kind, name, what, trust, reason, at FROM change
+             ORDER BY version DESC LIMIT ?1",
+        )?;
+        let mut rows = statement.query([most])?;
+        let mut changes = Vec::new();
+        while let Some(row) = rows.next()? {
+            changes.push(change_from(row)?);
+        }
+        Ok(changes)
+    }
+
     /// Up to which version a webhook was told; a new one is told what happens from now on.
     pub fn told(&mut self, url: &str) -> Result<u64, StoreError> {
         let version = signed(self.version()?);

@@ -1,0 +1,270 @@
+//! Brings an installation into a cluster, and takes it out again.
+
+use std::time::{Duration, Instant};
+
+use kube::api::{
+    ApiResource, DeleteParams, DynamicObject, ListParams, Patch, PatchParams, PropagationPolicy,
+};
+use kube::{Api, Client};
+use serde_json::{Value, json};
+
+use super::{Choice, definitions, objects};
+use crate::cluster::connect::{ClusterFault, api, code};
+use crate::cluster::names::{SCHEDULING_GATE, TAINT};
+use crate::cluster::object::{at, items, label, name, namespace, text};
+
+/// How long the server may take to make or remove what it was asked to.
+const PATIENCE: Duration = Duration::from_secs(120);
+const PERIOD: Duration = Duration::from_millis(250);
+/// Who writes an installation: not who writes certificates into it while it runs.
+const INSTALLER: &str = "locus-install";
+
+/// Applies an installation: what is there is changed to what it should be, but for Secrets, which stay.
+///
+/// # Errors
+/// What the server refused, or did not do in time.
+pub async fn install(
+    client: &Client,
+    choice: &Choice,
+    secrets: &[Value],
+    mut tell: impl FnMut(&str),
+) -> Result<(), ClusterFault> {
+    let mut all = definitions();
+    all.extend(whole(choice, secrets));
+    put_all(client, &all, &mut tell).await
+}
+
+/// Applies objects in their order.
+///
+/// # Errors
+/// What the server refused, or did not do in time.
+pub async fn put_all(
+    client: &Client,
+    objects: &[Value],
+    mut tell: impl FnMut(&str),
+) -> Result<(), ClusterFault> {
+    let is_definition = |object: &&Value| text(object, &["kind"]) == "CustomResourceDefinition";
+    for definition in objects.iter().filter(is_definition) {
+        put(client, definition, &mut tell).await?;
+    }
+    for definition in objects.iter().filter(is_definition) {
+        established(client, definition).await?;
+    }
+    for object in objects.iter().filter(|object| !is_definition(object)) {
+        put(client, object, &mut tell).await?;
+    }
+    Ok(())
+}
+
+/// All objects but the definitions, with the Secrets where their namespaces are there already.
+pub fn whole(choice: &Choice, secrets: &[Value]) -> Vec<Value> {
+    let mut all = objects(choice);
+    let is_namespace = |object: &Value| text(object, &["kind"]) == "Namespace";
+    let first = all.iter().take_while(|object| is_namespace(object)).count();
+    all.splice(first..first, secrets.iter().cloned());
+    all
+}
+
+async fn put(
+    client: &Client,
+    object: &Value,
+    tell: &mut impl FnMut(&str),
+) -> Result<(), ClusterFault> {
+    let api = api(client, object, "default").await?;
+    let params = PatchParams::apply(INSTALLER).force();
+    let start = Instant::now();
+    loop {
+        match api
+            .patch(name(object), &params, &Patch::Apply(object))
+            .await
+        {
+            Ok(_) => break,
+            // A kind that was just defined is not served yet.
+            Err(error) if code(&error) == 404 && start.elapsed() < PATIENCE => {
+                tokio::time::sleep(PERIOD).await;
+            }
+            Err(error) => {
+                return Err(ClusterFault::Object(format!("{}: {error}", label(object))));
+            }
+        }
+    }
+    tell(&label(object));
+    Ok(())
+}
+
+async fn established(client: &Client, definition: &Value) -> Result<(), ClusterFault> {
+    let api = api(client, definition, "").await?;
+    let start = Instant::now();
+    while start.elapsed() < PATIENCE {
+        let found = api.get(name(definition)).await?;
+        let conditions = items(at(&found.data, &["status", "conditions"]));
+        let mut conditions = conditions.iter();
+        if conditions
+            .any(|one| text(one, &["type"]) == "Established" && text(one, &["status"]) == "True")
+        {
+            return Ok(());
+        }
+        tokio::time::sleep(PERIOD).await;
+    }
+    Err(ClusterFault::Object(format!(
+        "{} is not served",
+        label(definition)
+    )))
+}
+
+/// Takes out everything: first what keeps others from getting in, last the custom resources. Pods that wait for the gate are let
+/// go, and workers lose its taint.
+///
+/// # Errors
+/// What the server refused, or did not do in time.
+pub async fn uninstall(client: &Client, mut tell: impl FnMut(&str)) -> Result<(), ClusterFault> {
+    let digest = "0".repeat(64);
+    let any = format!("any@sha256:{digest}");
+    let choice = Choice::new(&any, &any).map_err(ClusterFault::Object)?;
+    let all = objects(&choice);
+    let mut gone = Vec::new();
+    let closing = |object: &&Value| {
+        text(object, &["kind"]).contains("Admission") || text(object, &["kind"]).contains("Webhook")
+    };
+    for object in all.iter().filter(closing).rev() {
+        gone.extend(remove(client, object, &mut tell).await?);
+    }
+    wait(client, &gone).await?;
+    // Nobody adds a gate or a taint from here on but what still runs.
+    let runs = |object: &&Value| {
+        matches!(
+            text(object, &["kind"]),
+            "Deployment" | "StatefulSet" | "DaemonSet"
+        )
+    };
+    let mut gone = Vec::new();
+    for object in all.iter().filter(runs) {
+        gone.extend(remove(client, object, &mut tell).await?);
+    }
+    wait(client, &gone).await?;
+    release(client, &mut tell).await?;
+    let mut gone = Vec::new();
+    for object in all
+        .iter()
+        .rev()
+        .filter(|object| !closing(object) && !runs(object))
+    {
+        gone.extend(remove(client, object, &mut tell).await?);
+    }
+    for definition in definitions() {
+        gone.extend(remove(client, &definition, &mut tell).await?);
+    }
+    wait(client, &gone).await
+}
+
+/// Deletes an object if it is there.
+async fn remove(
+    client: &Client,
+    object: &Value,
+    tell: &mut impl FnMut(&str),
+) -> Result<Option<Value>, ClusterFault> {
+    let api = api(client, object, "default").await?;
+    let params = DeleteParams {
+        propagation_policy: Some(PropagationPolicy::Foreground),
+        ..DeleteParams::default()
+    };
+    match api.delete(name(object), &params).await {
+        Ok(_) => {
+            tell(&label(object));
+            Ok(Some(object.clone()))
+        }
+        Err(error) if code(&error) == 404 => Ok(None),
+        Err(error) => Err(ClusterFault::Object(format!("{}: {error}", label(object)))),
+    }
+}
+
+/// Waits until objects are gone.
+async fn wait(client: &Client, gone: &[Value]) -> Result<(), ClusterFault> {
+    let start = Instant::now();
+    for object in gone {
+        let api = api(client, object, "default").await?;
+        loop {
+            match api.get_opt(name(object)).await {
+                Ok(None) => break,
+                Err(error) if code(&error) == 404 => break,
+                Ok(Some(_)) if start.elapsed() < PATIENCE => tokio::time::sleep(PERIOD).await,
+                Ok(Some(_)) => {
+                    return Err(ClusterFault::Object(format!(
+                        "{} is not gone yet: something holds it; see its finalizers",
+                        label(object)
+                    )));
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+    Ok(())
+}
+
+fn all_of(client: &Client, kind: &str, plural: &str) -> Api<DynamicObject> {
+    let resource = ApiResource {
+        group: String::new(),
+        version: "v1".to_owned(),
+        api_version: "v1".to_owned(),
+        kind: kind.to_owned(),
+        plural: plural.to_owned(),
+    };
+    Api::all_with(client.clone(), &resource)
+}
+
+/// Lets pods go that wait for the gate, and takes its taint from nodes.
+async fn release(client: &Client, tell: &mut impl FnMut(&str)) -> Result<(), ClusterFault> {
+    for pod in whole_list(&all_of(client, "Pod", "pods"), "Pod").await? {
+        let gates = items(at(&pod, &["spec", "schedulingGates"]));
+        let ours = |gate: &Value| text(gate, &["name"]) == SCHEDULING_GATE;
+        if gates.iter().any(ours) {
+            let others: Vec<&Value> = gates.iter().filter(|gate| !ours(gate)).collect();
+            let change = json!({"spec": {"schedulingGates": others}});
+            changed(client, &pod, &change).await?;
+            tell(&format!("{}: let go", label(&pod)));
+        }
+    }
+    for node in whole_list(&all_of(client, "Node", "nodes"), "Node").await? {
+        let taints = items(at(&node, &["spec", "taints"]));
+        let ours = |taint: &Value| text(taint, &["key"]) == TAINT;
+        if taints.iter().any(ours) {
+            let others: Vec<&Value> = taints.iter().filter(|taint| !ours(taint)).collect();
+            let change = json!({"spec": {"taints": others}});
+            changed(client, &node, &change).await?;
+            tell(&format!("{}: taint taken away", label(&node)));
+        }
+    }
+    Ok(())
+}
+
+/// Changes an object unless somebody else changed it since it was read, or it is gone.
+async fn changed(client: &Client, object: &Value, change: &Value) -> Result<(), ClusterFault> {
+    let mut change = change.clone();
+    change["metadata"] = json!({
+        "resourceVersion": at(object, &["metadata", "resourceVersion"]),
+    });
+    let api = api(client, object, namespace(object)).await?;
+    let patch = Patch::Merge(&change);
+    match api
+        .patch(name(object), &PatchParams::default(), &patch)
+        .await
+    {
+        Ok(_) => Ok(()),
+        Err(error) if matches!(code(&error), 404) => Ok(()),
+        Err(error) => Err(ClusterFault::Object(format!("{}: {error}", label(object)))),
+    }
+}
+
+/// All objects of a list, each with its kind.
+async fn whole_list(api: &Api<DynamicObject>, kind: &str) -> Result<Vec<Value>, ClusterFault> {
+    let list = api.list(&ListParams::default()).await?;
+    let mut all = Vec::new();
+    for item in list.items {
+        let mut value =
+            serde_json::to_value(&item).map_err(|error| ClusterFault::Object(error.to_string()))?;
+        value["kind"] = json!(kind);
+        value["apiVersion"] = json!("v1");
+        all.push(value);
+    }
+    Ok(all)
+}

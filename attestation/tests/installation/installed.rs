@@ -1,0 +1,334 @@
+//! A real API server takes the installation, gives agents their certificates for their tokens, and is left as it was.
+
+use std::collections::BTreeSet;
+use std::process::{Command, Stdio};
+
+use control_plane::{Part, User};
+use serde_json::Value;
+
+use crate::world::{World, digest, image};
+
+/// Everything in the cluster that is not written by the cluster itself all the time.
+fn everything(world: &World) -> BTreeSet<String> {
+    let listed = world.kubectl(&["api-resources", "--verbs=list", "-o", "name"]);
+    let kinds: Vec<&str> = listed
+        .lines()
+        .filter(|kind| !kind.starts_with("events") && !kind.contains("metrics"))
+        .collect();
+    let all = world.get(&["-A", &kinds.join(",")]);
+    let items = all["items"].as_array().unwrap();
+    items
+        .iter()
+        .map(|item| {
+            let part = |key: &str| {
+                item["metadata"][key]
+                    .as_str()
+                    .unwrap_or_default()
+                    .to_owned()
+            };
+            let kind = item["kind"].as_str().unwrap();
+            format!("{kind} {} {}", part("namespace"), part("name"))
+        })
+        .collect()
+}
+
+#[test]
+fn all_of_it_is_taken_and_nothing_is_left_behind() {
+    let Some(world) = World::start(&[Part::Etcd, Part::ApiServer, Part::ControllerManager]) else {
+        return;
+    };
+    world.cluster.wait_namespace("default").unwrap();
+    let node = r#"{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "worker-1"},
+        "spec": {"taints": [{"key": "mine", "effect": "NoSchedule"}, {"key": "locus.dev/untrusted", "effect": "NoSchedule"}]}}"#;
+    world.send(&["create"], node).unwrap();
+    let before = everything(&world);
+    let (gate, agent) = (image("gate", 'a'), image("agent", 'b'));
+    let arguments = ["--image", &gate, "--agent-image", &agent];
+    let install = |more: &[&str]| {
+        let mut all = vec!["install", "made"];
+        all.extend(arguments);
+        all.extend(more);
+        world.does(&all)
+    };
+    // What is printed is what a server takes, field by field.
+    let printed = install(&[]);
+    let definitions = install(&["--only", "definitions"]);
+    assert!(printed.starts_with(&definitions));
+    world
+        .send(
+            &["apply", "--server-side", "--validate=strict"],
+            &definitions,
+        )
+        .unwrap();
+    world.kubectl(&[
+        "wait",
+        "--for=condition=Established",
+        "crd",
+        "--all",
+        "--timeout=60s",
+    ]);
+    let first = install(&["--apply", "--no-webhook"]);
+    let again = install(&["--apply"]);
+    assert!(
+        again.len() > first.len(),
+        "the webhook configurations come on top"
+    );
+    let taken = world.send(
+        &[
+            "apply",
+            "--dry-run=server",
+            "--server-side",
+            "--force-conflicts",
+            "--validate=strict",
+        ],
+        &printed,
+    );
+    taken.unwrap();
+    // The same folder has the same keys, and the authority's stays in it.
+    let secret = world.get(&["secret", "-n", "locus-system", "locus-gate"]);
+    let data = secret["data"].as_object().unwrap();
+    assert!(data.contains_key("gate.key") && data.contains_key("agents-ca.key"));
+    assert!(!data.contains_key("ca.key") && !printed.contains("ca.key:\n"));
+    assert_eq!(install(&[]), printed);
+    // With the webhook there and nobody to answer, nothing gets in but the gate itself.
+    let pod = |space: &str, image: &str, more: &str| {
+        format!(
+            r#"{{"apiVersion": "v1", "kind": "Pod", "metadata": {{"name": "p", "namespace": "{space}"}}, "spec": {{
+            "securityContext": {{"runAsNonRoot": true, "runAsUser": 1, "seccompProfile": {{"type": "RuntimeDefault"}}}},
+            "containers": [{{"name": "c", "image": "{image}", "securityContext": {{"allowPrivilegeEscalation": false,
+            "capabilities": {{"drop": ["ALL"]}}}}}}{more}]}}}}"#
+        )
+    };
+    let refused = world
+        .send(&["create"], &pod("default", &gate, ""))
+        .unwrap_err();
+    assert!(refused.contains("failed calling webhook"), "{refused}");
+    world
+        .send(&["create"], &pod("locus-system", &gate, ""))
+        .unwrap();
+    for other in [
+        pod("locus-system", &image("other", 'c'), ""),
+        pod(
+            "locus-system",
+            &gate,
+            r#", {"name": "d", "image": "other"}"#,
+        ),
+    ] {
+        let refused = world
+            .send(&["create", "--dry-run=server"], &other)
+            .unwrap_err();
+        assert!(refused.contains("failed calling webhook"), "{refused}");
+    }
+    // The controllers of the cluster make the gate's own pods meanwhile.
+    world.until("the pod of the gate", || {
+        let pods = world.get(&["pods", "-n", "locus-system"]);
+        let items = pods["items"].as_array().unwrap();
+        items
+            .iter()
+            .any(|pod| pod["metadata"]["name"] == "locus-gate-0")
+    });
+    let removed = world.does(&["uninstall"]);
+    assert!(removed.contains("taint taken away"), "{removed}");
+    let left: Vec<String> = everything(&world).difference(&before).cloned().collect();
+    assert_eq!(left, Vec::<String>::new());
+    let taints = world.get(&["node", "worker-1"])["spec"]["taints"].clone();
+    assert_eq!(taints.as_array().map(Vec::len), Some(1), "{taints}");
+    // Once more finds nothing to do.
+    assert_eq!(world.does(&["uninstall"]), "");
+}
+
+/// The token of a pod, as a kubelet asks for it.
+fn token(world: &World, space: &str, account: &str, pod: Option<&str>, audience: &str) -> String {
+    let mut all = vec![
+        "create",
+        "token",
+        account,
+        "-n",
+        space,
+        "--audience",
+        audience,
+    ];
+    if let Some(pod) = pod {
+        all.extend(["--bound-object-kind", "Pod", "--bound-object-name", pod]);
+    }
+    world.kubectl(&all).trim().to_owned()
+}
+
+#[test]
+fn an_agent_gets_a_certificate_for_the_node_of_its_token_alone() {
+    let Some(world) = World::start(&Part::SERVER) else {
+        return;
+    };
+    let gate = image("gate", 'a');
+    world.does(&[
+        "install",
+        "made",
+        "--image",
+        &gate,
+        "--apply",
+        "--no-webhook",
+    ]);
+    let tainted = r#"{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "worker-1"},
+        "spec": {"taints": [{"key": "locus.dev/untrusted", "effect": "NoSchedule"}]}}"#;
+    world.send(&["create"], tainted).unwrap();
+    for (space, account) in [("locus-agents", "locus-agent"), ("default", "locus-agent")] {
+        let made = format!(
+            r#"{{"apiVersion": "v1", "kind": "List", "items": [
+            {{"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {{"name": "{account}", "namespace": "{space}"}}}},
+            {{"apiVersion": "v1", "kind": "Pod", "metadata": {{"name": "p", "namespace": "{space}"}},
+            "spec": {{"nodeName": "worker-1", "serviceAccountName": "{account}", "automountServiceAccountToken": false,
+            "containers": [{{"name": "c", "image": "x@{}"}}]}}}}]}}"#,
+            digest('c')
+        );
+        world.send(&["apply"], &made).unwrap();
+    }
+    // The gate as it runs in the cluster, with the rights that it has there.
+    let account = token(
+        &world,
+        "locus-system",
+        "locus-gate",
+        None,
+        &world.cluster.url(),
+    );
+    let config = world.write(
+        "gate.kubeconfig",
+        &std::fs::read_to_string(world.cluster.kubeconfig(User::Admin)).unwrap(),
+    );
+    let text = std::fs::read_to_string(&config).unwrap();
+    let path = world.write("gate.token", &account);
+    let lines = text
+        .lines()
+        .map(|line| match line.split_once("tokenFile:") {
+            Some((before, _)) => format!("{before}tokenFile: {path}"),
+            None => line.to_owned(),
+        });
+    std::fs::write(&config, lines.collect::<Vec<_>>().join("\n")).unwrap();
+    let (listen, health) = (free(), free());
+    let mut served = Command::new(env!("CARGO_BIN_EXE_locus-gate"))
+        .args([
+            "serve", "made", "--data", ".", "--listen", &listen, "--health", &health, "--join",
+        ])
+        .env("KUBECONFIG", &config)
+        .current_dir(world.folder.path())
+        .stdin(Stdio::null())
+        .spawn()
+        .unwrap();
+    let join = |name: &str, shown: &str, patience: &str| {
+        let shown = world.write("shown", shown);
+        Command::new(env!("CARGO_BIN_EXE_locus-gate"))
+            .args([
+                "join",
+                &health,
+                "--authority",
+                "made/ca.pem",
+                "--token",
+                &shown,
+            ])
+            .args(["--out", name, "--patience", patience])
+            .current_dir(world.folder.path())
+            .output()
+            .unwrap()
+    };
+    let own = token(
+        &world,
+        "locus-agents",
+        "locus-agent",
+        Some("p"),
+        "locus-gate",
+    );
+    let joined = join("one", &own, "60");
+    let said = String::from_utf8_lossy(&joined.stderr).into_owned();
+    assert!(joined.status.success(), "{said}");
+    assert!(said.contains("joined as `worker-1`"), "{said}");
+    let made = std::fs::read_to_string(world.folder.path().join("one/agent.pem")).unwrap();
+    let names = locus_attestation::net::pki::names_in(&made).unwrap();
+    assert_eq!(names, ["worker-1"]);
+    // Who wants to be an agent without being one.
+    for (name, token) in [
+        (
+            "audience",
+            token(&world, "locus-agents", "locus-agent", Some("p"), "another"),
+        ),
+        (
+            "account",
+            token(&world, "default", "locus-agent", Some("p"), "locus-gate"),
+        ),
+        (
+            "unbound",
+            token(&world, "locus-agents", "locus-agent", None, "locus-gate"),
+        ),
+        ("nothing", "no token".to_owned()),
+    ] {
+        let refused = join(name, &token, "0");
+        assert_eq!(refused.status.code(), Some(2), "{name}");
+        assert!(!world.folder.path().join(name).join("agent.key").exists());
+    }
+    // The databases are where they were said to be.
+    assert!(world.folder.path().join("verifier.db").exists());
+    assert!(!world.folder.path().join("made/verifier.db").exists());
+    served.kill().unwrap();
+    served.wait().unwrap();
+}
+
+fn free() -> String {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.local_addr().unwrap().to_string()
+}
+
+#[test]
+fn the_rights_are_enough_for_the_gate_and_no_more() {
+    let Some(world) = World::start(&Part::SERVER) else {
+        return;
+    };
+    world.does(&[
+        "install",
+        "made",
+        "--image",
+        &image("gate", 'a'),
+        "--apply",
+        "--no-webhook",
+    ]);
+    let may = |account: &str, verb: &str, resource: &str, space: &str| {
+        let user = format!("--as=system:serviceaccount:{account}");
+        // With a slash, it is the name of an object.
+        let (resource, sub) = resource.split_once(':').unwrap_or((resource, ""));
+        let sub = format!("--subresource={sub}");
+        let mut all = vec!["auth", "can-i", verb, resource, &user, &sub];
+        match space {
+            "" => all.push("--all-namespaces"),
+            space => all.extend(["-n", space]),
+        }
+        let output = world.cluster.kubectl(&all).unwrap();
+        String::from_utf8_lossy(&output.stdout).trim() == "yes"
+    };
+    let gate = "locus-system:locus-gate";
+    for (verb, resource, space) in [
+        ("patch", "pods", ""),
+        ("patch", "pods:status", ""),
+        ("create", "pods:eviction", ""),
+        ("patch", "nodes", ""),
+        ("patch", "agents.locus.dev:status", ""),
+        ("watch", "deployments.apps", ""),
+        ("create", "leases.coordination.k8s.io", "locus-system"),
+        ("patch", "mutatingwebhookconfigurations/locus-gate", ""),
+    ] {
+        assert!(may(gate, verb, resource, space), "{verb} {resource}");
+        assert!(
+            !may("locus-agents:locus-agent", verb, resource, space),
+            "{verb} {resource}"
+        );
+    }
+    for (verb, resource, space) in [
+        ("get", "secrets", ""),
+        ("get", "secrets", "locus-system"),
+        ("create", "pods", ""),
+        ("create", "leases.coordination.k8s.io", "default"),
+        ("patch", "mutatingwebhookconfigurations/another", ""),
+        ("patch", "invariantsets.locus.dev", ""),
+        ("create", "clusterrolebindings", ""),
+    ] {
+        assert!(!may(gate, verb, resource, space), "{verb} {resource}");
+    }
+    let agents: Value = world.get(&["serviceaccount", "-n", "locus-agents", "locus-agent"]);
+    assert_eq!(agents["automountServiceAccountToken"], Value::Bool(false));
+}

@@ -1,0 +1,336 @@
+//! The second line: without any webhook, a real API server refuses what CEL can say of the gate's rules.
+
+use std::fs;
+use std::path::PathBuf;
+
+use control_plane::Part;
+use locus_attestation::cluster::install::policies::{Standard, said};
+use serde_json::{Value, json};
+
+use crate::world::{World, digest, image};
+
+const GATE: &str = "--as=system:serviceaccount:locus-system:locus-gate";
+
+fn start() -> Option<World> {
+    let world = World::start(&[Part::Etcd, Part::ApiServer, Part::ControllerManager])?;
+    world.does(&[
+        "install",
+        "made",
+        "--image",
+        &image("gate", 'a'),
+        "--apply",
+        "--no-webhook",
+    ]);
+    for space in ["shop", "strict", "audited", "other"] {
+        world.kubectl(&["create", "namespace", space]);
+    }
+    let set = |name: &str, space: &str, more: Value| {
+        let mut spec = json!({"namespaces": [space]});
+        spec.as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
+        json!({"apiVersion": "locus.dev/v1alpha1", "kind": "InvariantSet", "metadata": {"name": name}, "spec": spec})
+    };
+    for one in [
+        set("shop", "sho*", json!({})),
+        set("strict", "strict", json!({"podSecurity": "restricted"})),
+        set("audited", "audited", json!({"mode": "Audit"})),
+    ] {
+        world.send(&["create"], &one.to_string()).unwrap();
+    }
+    for space in ["shop", "strict", "audited", "other"] {
+        world.cluster.wait_namespace(space).unwrap();
+    }
+    // A policy is in force a moment after it is written.
+    world.until("the policies are in force", || {
+        world
+            .send(
+                &["create", "--dry-run=server"],
+                &pod("shop", "x").to_string(),
+            )
+            .is_err()
+    });
+    Some(world)
+}
+
+fn good() -> String {
+    format!("registry.example/web@{}", digest('c'))
+}
+
+/// A pod as the webhook or `locus deploy` leaves it, but for its image.
+fn pod(space: &str, image: &str) -> Value {
+    json!({
+        "apiVersion": "v1", "kind": "Pod", "metadata": {"name": "web", "namespace": space},
+        "spec": {
+            "schedulingGates": [{"name": "locus.dev/attestation"}],
+            "readinessGates": [{"conditionType": "locus.dev/attested"}],
+            "securityContext": {"runAsNonRoot": true, "seccompProfile": {"type": "RuntimeDefault"}},
+            "containers": [{"name": "web", "image": image, "securityContext": {
+                "allowPrivilegeEscalation": false, "capabilities": {"drop": ["ALL"]},
+            }}],
+        },
+    })
+}
+
+fn with(mut object: Value, path: &str, value: Value) -> Value {
+    let (parent, key) = path.rsplit_once('/').unwrap();
+    let at = object
+        .pointer_mut(parent)
+        .unwrap_or_else(|| panic!("{path}"));
+    match at {
+        Value::Array(list) => list.push(value),
+        at => at[key] = value,
+    }
+    object
+}
+
+#[test]
+fn what_breaks_the_gates_own_rules_is_refused_without_the_webhook() {
+    let Some(world) = start() else {
+        return;
+    };
+    let good = good();
+    let create = |object: &Value| world.send(&["create", "--dry-run=server"], &object.to_string());
+    let fine = pod("shop", &good);
+    create(&fine).unwrap();
+    let none: Value = json!([]);
+    for (word, object) in [
+        ("image-digest", pod("shop", "web:1")),
+        ("image-digest", pod("shop", &format!("{good}0"))),
+        (
+            "image-digest",
+            with(
+                fine.clone(),
+                "/spec/initContainers",
+                json!([{"name": "i", "image": "init:1"}]),
+            ),
+        ),
+        (
+            "image-digest",
+            with(
+                fine.clone(),
+                "/spec/volumes",
+                json!([{"name": "v", "image": {"reference": "files:1"}}]),
+            ),
+        ),
+        (
+            "gates",
+            with(fine.clone(), "/spec/schedulingGates", none.clone()),
+        ),
+        ("gates", with(fine.clone(), "/spec/readinessGates", none)),
+        (
+            "mirror",
+            with(
+                fine.clone(),
+                "/metadata/annotations",
+                json!({"kubernetes.io/config.mirror": "x"}),
+            ),
+        ),
+    ] {
+        let refused = create(&object).unwrap_err();
+        assert!(refused.contains(word), "{word}: {refused}");
+        assert!(
+            refused.contains("ValidatingAdmissionPolicy 'locus-"),
+            "{refused}"
+        );
+        // Elsewhere, and where a set only audits, this is nobody's business.
+        for space in ["other", "audited"] {
+            let elsewhere = with(object.clone(), "/metadata/namespace", json!(space));
+            if word != "mirror" {
+                create(&elsewhere).unwrap();
+            }
+        }
+    }
+    // The server itself refuses a node's name beside a gate; a workload's template may have one.
+    let template = |spec: &Value| {
+        json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web", "namespace": "shop"}, "spec": {
+            "selector": {"matchLabels": {"app": "web"}},
+            "template": {"metadata": {"labels": {"app": "web"}}, "spec": spec},
+        }})
+    };
+    let free = json!({"containers": [{"name": "c", "image": good}]});
+    create(&template(&free)).unwrap();
+    let chosen = with(
+        template(&free),
+        "/spec/template/spec/nodeName",
+        json!("worker-1"),
+    );
+    assert!(create(&chosen).unwrap_err().contains("node-name"));
+    for kind in [
+        "CronJob",
+        "Job",
+        "DaemonSet",
+        "StatefulSet",
+        "ReplicationController",
+        "PodTemplate",
+    ] {
+        let bad = json!({"containers": [{"name": "c", "image": "web:1"}], "restartPolicy": if kind.ends_with("ob") { "Never" } else { "Always" }});
+        let inner = json!({"metadata": {"labels": {"app": "web"}}, "spec": bad});
+        let (version, spec) = match kind {
+            "CronJob" => (
+                "batch/v1",
+                json!({"schedule": "0 0 * * *", "jobTemplate": {"spec": {"template": inner}}}),
+            ),
+            "Job" => ("batch/v1", json!({"template": inner})),
+            "ReplicationController" => {
+                ("v1", json!({"selector": {"app": "web"}, "template": inner}))
+            }
+            "PodTemplate" => ("v1", Value::Null),
+            "StatefulSet" => (
+                "apps/v1",
+                json!({"serviceName": "web", "selector": {"matchLabels": {"app": "web"}}, "template": inner}),
+            ),
+            _ => (
+                "apps/v1",
+                json!({"selector": {"matchLabels": {"app": "web"}}, "template": inner}),
+            ),
+        };
+        let mut object = json!({"apiVersion": version, "kind": kind, "metadata": {"name": "web", "namespace": "shop"}});
+        match kind {
+            "PodTemplate" => object["template"] = inner.clone(),
+            _ => object["spec"] = spec,
+        }
+        let refused = create(&object).unwrap_err();
+        assert!(refused.contains("image-digest"), "{kind}: {refused}");
+        let text = object.to_string().replace("web:1", &good);
+        world.send(&["create", "--dry-run=server"], &text).unwrap();
+    }
+    guarded(&world, &fine);
+    nodes(&world);
+}
+
+/// What only the gate may change.
+fn guarded(world: &World, fine: &Value) {
+    world.send(&["create"], &fine.to_string()).unwrap();
+    let patch = |more: &[&str], patch: &str| {
+        let mut all = vec![
+            "patch",
+            "pod",
+            "web",
+            "-n",
+            "shop",
+            "--type=strategic",
+            "-p",
+            patch,
+        ];
+        all.extend(more);
+        let output = world.cluster.kubectl(&all).unwrap();
+        match output.status.success() {
+            true => Ok(()),
+            false => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
+        }
+    };
+    let opened = r#"{"spec": {"schedulingGates": null}}"#;
+    let refused = patch(&[], opened).unwrap_err();
+    assert!(refused.contains("only the gate takes away"), "{refused}");
+    let tenant = r#"{"metadata": {"annotations": {"locus.dev/tenant": "me"}}}"#;
+    let refused = patch(&[], tenant).unwrap_err();
+    assert!(refused.contains("does not change"), "{refused}");
+    let image = r#"{"spec": {"containers": [{"name": "web", "image": "web:2"}]}}"#;
+    let refused = patch(&[], image).unwrap_err();
+    assert!(refused.contains("image-digest"), "{refused}");
+    let output = world.cluster.kubectl(&[
+        "debug",
+        "web",
+        "-n",
+        "shop",
+        "--image=busybox",
+        "--profile=general",
+    ]);
+    let refused = String::from_utf8_lossy(&output.unwrap().stderr).into_owned();
+    assert!(refused.contains("image-digest"), "{refused}");
+    let attested =
+        r#"{"status": {"conditions": [{"type": "locus.dev/attested", "status": "True"}]}}"#;
+    let refused = patch(&["--subresource=status"], attested).unwrap_err();
+    assert!(refused.contains("only the gate writes"), "{refused}");
+    patch(&[], r#"{"metadata": {"labels": {"a": "b"}}}"#).unwrap();
+    let phase = r#"{"status": {"phase": "Pending", "message": "so it is"}}"#;
+    patch(&["--subresource=status"], phase).unwrap();
+    // The gate may, with the rights that the installation gives it.
+    patch(&[GATE, "--subresource=status"], attested).unwrap();
+    patch(&[GATE], opened).unwrap();
+}
+
+fn nodes(world: &World) {
+    let node = |taints: Value| {
+        json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "worker-9"}, "spec": {"taints": taints}}).to_string()
+    };
+    let taint = json!([{"key": "locus.dev/untrusted", "effect": "NoSchedule"}]);
+    let refused = world.send(&["create"], &node(json!([]))).unwrap_err();
+    assert!(refused.contains("a new node takes no pods"), "{refused}");
+    world.send(&["create"], &node(taint)).unwrap();
+    let untaint = ["taint", "node", "worker-9", "locus.dev/untrusted-"];
+    let output = world.cluster.kubectl(&untaint).unwrap();
+    let refused = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        refused.contains("only the gate takes the taint"),
+        "{refused}"
+    );
+    let mut by_gate = untaint.to_vec();
+    by_gate.push(GATE);
+    world.kubectl(&by_gate);
+}
+
+/// The examples of the library's rules: what a rule finds there, CEL refuses, and what holds it lets in.
+#[test]
+fn policies_agree_with_the_rules_of_the_library_on_their_examples() {
+    let Some(world) = start() else {
+        return;
+    };
+    let examples =
+        PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../invariants/library/kubernetes/examples");
+    let (mut broken, mut held) = (0, 0);
+    for rule in said() {
+        let space = match rule.standard {
+            Standard::Baseline => "shop",
+            Standard::Restricted => "strict",
+        };
+        for ending in ["breaks", "holds"] {
+            let path = examples.join(format!("{}.{ending}.yaml", rule.id));
+            let text = fs::read_to_string(&path).unwrap();
+            for (index, document) in text.split("\n---\n").enumerate() {
+                let marked = document.contains(&format!("^ {}", rule.id));
+                let Some(object) = adapted(document, space) else {
+                    continue;
+                };
+                // What only old forms of a standard say, the server of today does not know.
+                if document.contains("seccomp.security.alpha.kubernetes.io") {
+                    continue;
+                }
+                let told = world.send(&["create", "--dry-run=server"], &object.to_string());
+                let what = format!("{} {ending} {index}", rule.id);
+                match (marked, told) {
+                    (true, Err(refused)) if refused.contains(&format!("{}: ", rule.id)) => {
+                        broken += 1
+                    }
+                    // Some of it the server itself refuses.
+                    (true, Err(refused)) if refused.contains("is invalid") => broken += 1,
+                    (false, Ok(_)) => held += 1,
+                    (false, Err(refused))
+                        if ending == "breaks" || !refused.contains(&format!("{}: ", rule.id)) => {}
+                    (marked, told) => panic!("{what}: marked {marked}, {told:?}\n{object:#}"),
+                }
+            }
+        }
+    }
+    assert!(broken >= 19 && held >= 12, "{broken} {held}");
+}
+
+/// A pod of an example with images by digest and the gates.
+fn adapted(document: &str, space: &str) -> Option<Value> {
+    let mut object: Value = serde_saphyr::from_str(document).ok()?;
+    if object["kind"] != "Pod" {
+        return None;
+    }
+    let image = good();
+    for list in ["containers", "initContainers"] {
+        let containers = object["spec"][list].as_array_mut();
+        for container in containers.into_iter().flatten() {
+            container["image"] = json!(image);
+        }
+    }
+    object["metadata"]["namespace"] = json!(space);
+    object["spec"]["schedulingGates"] = json!([{"name": "locus.dev/attestation"}]);
+    object["spec"]["readinessGates"] = json!([{"conditionType": "locus.dev/attested"}]);
+    Some(object)
+}
