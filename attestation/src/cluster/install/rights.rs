@@ -68,7 +68,7 @@ fn gate() -> Vec<Value> {
         rule(&["authentication.k8s.io"], &["tokenreviews"], &["create"]),
         // Controllers take away the scheduling gate by a change of the pod, and evict.
         rule(&[""], &["pods"], &["patch", "delete"]),
-        rule(&[""], &["pods/status"], &["patch"]),
+        rule(&[""], &["pods/status"], &["get", "patch"]),
         rule(&[""], &["pods/eviction"], &["create"]),
         // Taints and cordons, and the removal of a worker that is not to come back.
         rule(&[""], &["nodes"], &["patch", "delete"]),
@@ -80,7 +80,7 @@ fn gate() -> Vec<Value> {
                 "attestationrequests/status",
                 "invariantsets/status",
             ],
-            &["patch"],
+            &["get", "patch"],
         ),
         rule(&["", "events.k8s.io"], &["events"], &["create", "patch"]),
     ]);
