@@ -190,19 +190,7 @@ fn an_agent_gets_a_certificate_for_the_node_of_its_token_alone() {
         None,
         &world.cluster.url(),
     );
-    let config = world.write(
-        "gate.kubeconfig",
-        &std::fs::read_to_string(world.cluster.kubeconfig(User::Admin)).unwrap(),
-    );
-    let text = std::fs::read_to_string(&config).unwrap();
-    let path = world.write("gate.token", &account);
-    let lines = text
-        .lines()
-        .map(|line| match line.split_once("tokenFile:") {
-            Some((before, _)) => format!("{before}tokenFile: {path}"),
-            None => line.to_owned(),
-        });
-    std::fs::write(&config, lines.collect::<Vec<_>>().join("\n")).unwrap();
+    let config = own_kubeconfig(&world, &account);
     let (listen, health) = (free(), free());
     let mut served = Command::new(env!("CARGO_BIN_EXE_locus-gate"))
         .args([
@@ -273,6 +261,19 @@ fn an_agent_gets_a_certificate_for_the_node_of_its_token_alone() {
     served.wait().unwrap();
 }
 
+/// The kubeconfig of a service account.
+fn own_kubeconfig(world: &World, token: &str) -> String {
+    let admin = std::fs::read_to_string(world.cluster.kubeconfig(User::Admin)).unwrap();
+    let path = world.write("gate.token", token);
+    let lines = admin
+        .lines()
+        .map(|line| match line.split_once("tokenFile:") {
+            Some((before, _)) => format!("{before}tokenFile: {path}"),
+            None => line.to_owned(),
+        });
+    world.write("gate.kubeconfig", &lines.collect::<Vec<_>>().join("\n"))
+}
+
 fn free() -> String {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     listener.local_addr().unwrap().to_string()
@@ -334,4 +335,141 @@ fn the_rights_are_enough_for_the_gate_and_no_more() {
     }
     let agents: Value = world.get(&["serviceaccount", "-n", "locus-agents", "locus-agent"]);
     assert_eq!(agents["automountServiceAccountToken"], Value::Bool(false));
+}
+
+/// The gate as the installation starts it, with the rights that it has there.
+#[test]
+fn the_gate_that_is_installed_needs_no_more_rights() {
+    let Some(world) = World::start(&[Part::Etcd, Part::ApiServer, Part::ControllerManager]) else {
+        return;
+    };
+    let gate = image("gate", 'a');
+    world.does(&[
+        "install",
+        "made",
+        "--image",
+        &gate,
+        "--apply",
+        "--no-webhook",
+    ]);
+    let (listen, health, admission) = (free(), free(), free());
+    let printed = world.does(&["install", "made", "--image", &gate, "--only", "objects"]);
+    for document in printed
+        .split("---\n")
+        .filter(|one| one.contains("WebhookConfiguration"))
+    {
+        // No service of the cluster leads to a process beside it.
+        let mut object: Value = serde_saphyr::from_str(document).unwrap();
+        for webhook in object["webhooks"].as_array_mut().unwrap() {
+            let path = webhook["clientConfig"]["service"]["path"].as_str().unwrap();
+            let url = format!("https://{admission}{path}");
+            webhook["clientConfig"] = serde_json::json!({"url": url});
+        }
+        let applied = ["apply", "--server-side", "--field-manager=locus-install"];
+        world.send(&applied, &object.to_string()).unwrap();
+    }
+    let account = token(
+        &world,
+        "locus-system",
+        "locus-gate",
+        None,
+        &world.cluster.url(),
+    );
+    let config = own_kubeconfig(&world, &account);
+    let log = world.folder.path().join("gate.log");
+    let mut served = Command::new(env!("CARGO_BIN_EXE_locus-gate"))
+        .args([
+            "cluster", "made", "--data", ".", "--listen", &listen, "--health", &health, "--join",
+        ])
+        .args([
+            "--admission",
+            &format!("https://{admission}"),
+            "--admission-listen",
+            &admission,
+        ])
+        .args(["--namespace", "locus-system", "--kubeconfig", &config])
+        .env("KUBECONFIG", &config)
+        .current_dir(world.folder.path())
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(std::fs::File::create(&log).unwrap())
+        .spawn()
+        .unwrap();
+    world.kubectl(&["create", "namespace", "shop"]);
+    let set = r#"{"apiVersion": "locus.dev/v1alpha1", "kind": "InvariantSet", "metadata": {"name": "shop"}, "spec": {"namespaces": ["shop"]}}"#;
+    world.send(&["create"], set).unwrap();
+    let known = digest('c');
+    let reference = format!(
+        r#"{{"apiVersion": "locus.dev/v1alpha1", "kind": "ReferenceImage", "metadata": {{"name": "web"}}, "spec": {{"image": "web", "manifest": "{known}"}}}}"#
+    );
+    world.send(&["create"], &reference).unwrap();
+    let account = r#"{"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "web", "namespace": "shop"}}"#;
+    world.send(&["apply"], account).unwrap();
+    let pod = |image: &str| {
+        serde_json::json!({
+            "apiVersion": "v1", "kind": "Pod", "metadata": {"name": "web", "namespace": "shop"},
+            "spec": {"serviceAccountName": "web", "containers": [{"name": "c", "image": image}]},
+        })
+        .to_string()
+    };
+    let good = format!("registry.example/web@{known}");
+    world.until("the gate answers for admission", || {
+        world
+            .send(&["create", "--dry-run=server"], &pod(&good))
+            .is_ok()
+    });
+    // Whatever the gate does about nodes and pods, it may do.
+    let node = r#"{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "worker-1"}}"#;
+    world.send(&["create"], node).unwrap();
+    world.send(&["create"], &pod(&good)).unwrap();
+    let made = world.get(&["pod", "-n", "shop", "web"]);
+    assert_eq!(
+        made["spec"]["schedulingGates"][0]["name"],
+        "locus.dev/attestation"
+    );
+    let taints = world.get(&["node", "worker-1"])["spec"]["taints"].to_string();
+    assert!(taints.contains("locus.dev/untrusted"), "{taints}");
+    world.until("an Agent speaks of the node", || {
+        let agents = world.get(&["agents"]);
+        !agents["items"].as_array().unwrap().is_empty()
+    });
+    let unknown = world.send(&["create", "--dry-run=server"], &pod(&image("evil", 'd')));
+    assert!(unknown.unwrap_err().contains("image-unknown"));
+    let told = world.gate(&["status"]);
+    assert_eq!(told.status.code(), Some(1));
+    let told = String::from_utf8_lossy(&told.stdout).into_owned();
+    assert!(
+        told.contains("worker-1") && told.contains("shop/web"),
+        "{told}"
+    );
+    let told = world.does(&["why", "shop/web"]);
+    assert!(told.contains("held back by the scheduling gate"), "{told}");
+    std::thread::sleep(std::time::Duration::from_secs(3));
+    let said = std::fs::read_to_string(&log).unwrap();
+    assert!(!said.to_lowercase().contains("forbidden"), "{said}");
+    // The condition of whoever installed it is still there, beside what the gate wrote.
+    let written = world.get(&["mutatingwebhookconfiguration", "locus-gate"]);
+    let webhook = &written["webhooks"][0];
+    assert!(
+        webhook["clientConfig"]["caBundle"].is_string(),
+        "{written:#}"
+    );
+    assert!(
+        webhook["matchConditions"]
+            .to_string()
+            .contains("no-part-of-locus-itself"),
+        "{written:#}"
+    );
+    served.kill().unwrap();
+    served.wait().unwrap();
+    let refused = world
+        .send(&["create", "--dry-run=server"], &pod(&good))
+        .unwrap_err();
+    assert!(refused.contains("failed calling webhook"), "{refused}");
+    world.does(&["uninstall"]);
+    let released = world.get(&["pod", "-n", "shop", "web"]);
+    assert!(
+        released["spec"].get("schedulingGates").is_none(),
+        "{released:#}"
+    );
 }

@@ -2,8 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::{Component, PART_OF, webhooks};
+use super::{Component, PART_OF};
 use crate::cluster::known::WATCHED;
+use crate::cluster::names::WEBHOOKS;
 
 /// The accounts, and what they may do. An agent may do nothing in the cluster.
 pub(super) fn objects() -> Vec<Value> {
@@ -61,7 +62,7 @@ fn gate() -> Vec<Value> {
     ];
     rules.push(named(
         rule(group, &webhooks, &["get", "patch"]),
-        &[webhooks::NAME],
+        &[WEBHOOKS],
     ));
     rules.extend([
         // Who a token is, so that the agent of a worker gets a certificate for that worker.

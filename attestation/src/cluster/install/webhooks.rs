@@ -1,97 +1,41 @@
-//! How the API server asks the gate: about what is in the table of what is covered, and never without an answer.
+//! How the API server is told to ask the gate, before the gate itself says which certificate it shows.
 
 use serde_json::{Value, json};
 
 use super::policies::is_own;
 use super::{AGENTS, Choice, Component, NAMESPACE, PART_OF};
-use crate::cluster::covered::{self, Covered};
-use crate::cluster::names::{READINESS_GATE, TAINT};
+use crate::cluster::object::items;
+use crate::cluster::webhooks::{Place, mutating, validating};
 
-/// The name of both configurations.
-pub const NAME: &str = "locus-gate";
-
-/// Where each question is asked.
-pub const MUTATE: &str = "/mutate";
-/// The second question.
-pub const VALIDATE: &str = "/validate";
-
-/// The configurations.
+/// The configurations. They believe nobody, so that nothing gets in until the gate runs.
 pub(super) fn objects(choice: &Choice) -> Vec<Value> {
-    let mut gates = webhook(choice, "gates", MUTATE, covered::rules(true));
-    // What others add after it is seen too.
-    gates["reinvocationPolicy"] = json!("IfNeeded");
-    gates["sideEffects"] = json!("None");
-    let part = |resource: &str, subresource: &str| {
-        let asked = covered::covered().into_iter();
-        let asked = asked.filter(|one| one.validated);
-        let of = asked.filter(|one| match resource {
-            "" => !is_watched_apart(one),
-            _ => one.resource == resource && one.subresource == subresource,
-        });
-        of.map(|one| one.rule()).collect()
+    let place = Place::Service {
+        namespace: NAMESPACE.to_owned(),
+        name: Component::Gate.name().to_owned(),
+        port: 443,
     };
-    let workloads = webhook(choice, "workloads", VALIDATE, part("", ""));
-    // Kubelets write status all the time, also while the gate is away: asked is only about the gate's own condition.
-    let condition = |of: &str| {
-        format!(
-            "(has({of}.status) && has({of}.status.conditions) ? {of}.status.conditions.filter(c, c.type == '{READINESS_GATE}') : [])"
-        )
-    };
-    let mut status = webhook(choice, "status", VALIDATE, part("pods", "status"));
-    only_if(&mut status, "attested", &condition);
-    let taint = |of: &str| {
-        format!("(has({of}.spec.taints) ? {of}.spec.taints.filter(t, t.key == '{TAINT}') : [])")
-    };
-    let mut nodes = webhook(choice, "nodes", VALIDATE, part("nodes", ""));
-    only_if(&mut nodes, "taint", &taint);
-    vec![
-        configuration("MutatingWebhookConfiguration", &[gates]),
-        configuration(
-            "ValidatingWebhookConfiguration",
-            &[workloads, status, nodes],
-        ),
-    ]
+    [mutating(&place, ""), validating(&place, "")]
+        .map(|configuration| let_off(configuration, choice))
+        .into()
 }
 
-/// What is asked about only where the gate's part of it changes.
-fn is_watched_apart(one: &Covered) -> bool {
-    one.resource == "nodes" || one.subresource == "status"
+/// Leaves the gate itself alone: it must be able to start when it does not run. The gate, which writes the same configurations
+/// later, leaves this condition as it is: it belongs to whoever installed it.
+fn let_off(mut configuration: Value, choice: &Choice) -> Value {
+    configuration["metadata"]["labels"] = json!({PART_OF: "locus"});
+    let condition = json!({"name": "no-part-of-locus-itself", "expression": others(choice)});
+    let webhooks = configuration
+        .get_mut("webhooks")
+        .and_then(Value::as_array_mut);
+    for webhook in webhooks.into_iter().flatten() {
+        let mut conditions = items(&webhook["matchConditions"]).to_vec();
+        conditions.push(condition.clone());
+        webhook["matchConditions"] = Value::Array(conditions);
+    }
+    configuration
 }
 
-/// Asks only where something of the object changes.
-fn only_if(webhook: &mut Value, name: &str, part: &dyn Fn(&str) -> String) {
-    let changed = format!("{} != {}", part("object"), part("oldObject"));
-    webhook["matchConditions"] = json!([{"name": name, "expression": changed}]);
-}
-
-fn webhook(choice: &Choice, name: &str, path: &str, rules: Vec<Value>) -> Value {
-    json!({
-        "name": format!("{name}.locus.dev"),
-        "admissionReviewVersions": ["v1"],
-        // The webhook itself says which certificate it shows; until then nothing is believed, and nothing gets in.
-        "clientConfig": {"service": {
-            "name": Component::Gate.name(), "namespace": NAMESPACE, "path": path, "port": 443,
-        }},
-        "failurePolicy": "Fail",
-        "matchPolicy": "Equivalent",
-        "matchConditions": [{"name": "no-part-of-locus-itself", "expression": others(choice)}],
-        "rules": rules,
-        "sideEffects": "NoneOnDryRun",
-        "timeoutSeconds": 10,
-    })
-}
-
-fn configuration(kind: &str, webhooks: &[Value]) -> Value {
-    json!({
-        "apiVersion": "admissionregistration.k8s.io/v1",
-        "kind": kind,
-        "metadata": {"name": NAME, "labels": {PART_OF: "locus"}},
-        "webhooks": webhooks,
-    })
-}
-
-/// Whatever is not the gate itself, which must be able to start when it does not run. It is known by the digests of its
-/// images, in its own namespaces.
+/// Whatever is not the gate itself, which is known by the digests of its images, in its own namespaces.
 fn others(choice: &Choice) -> String {
     let own = |spec: &str| is_own(choice, spec);
     let resource = "request.resource.resource";
@@ -105,4 +49,46 @@ fn others(choice: &Choice) -> String {
         pod = own("object.spec"),
         template = own("object.spec.template.spec"),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::cluster::covered::rules;
+
+    /// Each resource with each operation.
+    fn asked<'r>(rules: impl Iterator<Item = &'r Value>) -> BTreeSet<String> {
+        let mut all = BTreeSet::new();
+        for rule in rules {
+            for resource in items(&rule["resources"]) {
+                for operation in items(&rule["operations"]) {
+                    all.insert(format!("{} {resource} {operation}", rule["apiGroups"][0]));
+                }
+            }
+        }
+        all
+    }
+
+    #[test]
+    fn the_server_asks_about_all_that_is_covered_and_nothing_else() {
+        let digest = "a".repeat(64);
+        let image = format!("locus@sha256:{digest}");
+        let choice = Choice::new(&image, &image).unwrap();
+        let [first, second] = objects(&choice).try_into().unwrap();
+        for (configuration, mutating) in [(&first, true), (&second, false)] {
+            let webhooks = items(&configuration["webhooks"]);
+            let told = webhooks.iter().flat_map(|one| items(&one["rules"]));
+            assert_eq!(asked(told), asked(rules(mutating).iter()));
+            for webhook in webhooks {
+                let conditions = items(&webhook["matchConditions"]);
+                let own = conditions
+                    .iter()
+                    .filter(|one| one["name"] == "no-part-of-locus-itself");
+                assert_eq!(own.count(), 1);
+                assert_eq!(webhook["failurePolicy"], "Fail");
+            }
+        }
+    }
 }

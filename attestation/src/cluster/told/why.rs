@@ -124,13 +124,7 @@ fn pictures(pod: &Value, known: &Known) -> Link {
     let problems = images::problems(spec, "spec", known);
     let mut said = Vec::new();
     for image in images::images(spec) {
-        let found = image.digest().and_then(|digest| {
-            let mut all = known.all("ReferenceImage");
-            all.find(|one| {
-                text(one, &["spec", "manifest"]) == digest
-                    || text(one, &["spec", "configuration"]) == digest
-            })
-        });
+        let found = image.digest().and_then(|digest| known.reference(digest));
         let told = match found {
             None => "in no reference value".to_owned(),
             Some(one) => {
