@@ -5,6 +5,7 @@
 //! worker: that is for its TPM.
 
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,12 +18,16 @@ use axum::routing::post;
 use clap::Args;
 use hyper::Method;
 use k8s_openapi::api::authentication::v1::{TokenReview, TokenReviewSpec};
-use kube::api::PostParams;
+use k8s_openapi::api::core::v1::{Node, Pod};
+use kube::api::{Patch, PatchParams, PostParams};
 use kube::{Api, Client};
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
-use super::connect::block_on;
-use super::install::Component;
+use super::connect::{block_on, code};
+use super::install::{AGENT, Component};
+use super::names::ADDRESS;
+use super::resources::Agent;
 use crate::clock::{Clock as _, SystemClock};
 use crate::logs::shown;
 use crate::net::tls::{Credentials, client_of_everybody};
@@ -34,6 +39,8 @@ pub const AUDIENCE: &str = "locus-gate";
 const PATH: &str = "/v1/join";
 /// What the API server says of the node that a token is bound to.
 const NODE: &str = "authentication.kubernetes.io/node-name";
+/// What it says of the pod.
+const POD: &str = "authentication.kubernetes.io/pod-name";
 
 /// What an agent is given.
 #[derive(Serialize, Deserialize)]
@@ -62,12 +69,21 @@ async fn join(State(registry): State<Arc<Registry>>, headers: HeaderMap) -> Resp
     let Some(token) = token.and_then(|value| value.strip_prefix("Bearer ")) else {
         return refused("no token is shown");
     };
-    let node = match registry.node(token).await {
+    let joining = async {
+        let (node, pod) = registry.bound(token).await?;
+        registry.announce(&node, &pod).await?;
+        Ok(node)
+    };
+    let node = match joining.await {
         Ok(node) => node,
         Err(Refused::Token(why)) => return refused(why),
+        Err(Refused::Early) => {
+            let told = "the pod has no address yet; ask again";
+            return (StatusCode::SERVICE_UNAVAILABLE, told).into_response();
+        }
         Err(Refused::Server(error)) => {
-            tracing::warn!(%error, "the API server reviews no tokens");
-            let told = "the API server does not say whether the token counts";
+            tracing::warn!(%error, "no agent joins");
+            let told = "the API server does not do what is needed for the agent to join";
             return (StatusCode::BAD_GATEWAY, told).into_response();
         }
     };
@@ -94,12 +110,14 @@ fn refused(why: &'static str) -> Response {
 
 enum Refused {
     Token(&'static str),
+    /// What is needed is not known yet.
+    Early,
     Server(kube::Error),
 }
 
 impl Registry {
-    /// The node that a token is bound to, if it is that of an agent's pod.
-    async fn node(&self, token: &str) -> Result<String, Refused> {
+    /// The node and the pod that a token is bound to, if it is that of an agent's pod.
+    async fn bound(&self, token: &str) -> Result<(String, String), Refused> {
         let review = TokenReview {
             spec: TokenReviewSpec {
                 audiences: Some(vec![AUDIENCE.to_owned()]),
@@ -118,8 +136,34 @@ impl Registry {
         if user.username != Some(Component::Agent.user()) {
             return Err(Refused::Token("the token is not that of an agent"));
         }
-        bound(&user.extra.unwrap_or_default())
-            .ok_or(Refused::Token("the token is bound to no node"))
+        let extra = user.extra.unwrap_or_default();
+        let both = only(&extra, NODE).zip(only(&extra, POD));
+        both.ok_or(Refused::Token("the token is bound to no node"))
+    }
+
+    /// Says where the agent of a node listens: at the address of its pod, which is another with every pod.
+    async fn announce(&self, node: &str, pod: &str) -> Result<(), Refused> {
+        let pods: Api<Pod> = Api::namespaced(self.client.clone(), Component::Agent.namespace());
+        let pod = pods.get(pod).await.map_err(Refused::Server)?;
+        let on = pod.spec.and_then(|spec| spec.node_name);
+        let address = pod.status.and_then(|status| status.pod_ip);
+        let address = match (on, address.as_deref().map(str::parse)) {
+            (Some(on), Some(Ok(address))) if on == node => SocketAddr::new(address, AGENT),
+            _ => return Err(Refused::Early),
+        };
+        let address = address.to_string();
+        let parameters = PatchParams::default();
+        let nodes: Api<Node> = Api::all(self.client.clone());
+        let said = json!({"metadata": {"annotations": {ADDRESS: address}}});
+        let done = nodes.patch(node, &parameters, &Patch::Merge(&said)).await;
+        done.map_err(Refused::Server)?;
+        // A worker that is registered already is asked there from now on.
+        let agents: Api<Agent> = Api::all(self.client.clone());
+        let moved = json!({"spec": {"address": address}});
+        match agents.patch(node, &parameters, &Patch::Merge(&moved)).await {
+            Err(error) if code(&error) != 404 => Err(Refused::Server(error)),
+            _ => Ok(()),
+        }
     }
 
     fn issue(&self, node: &str) -> Result<Issued, crate::net::PkiError> {
@@ -128,9 +172,10 @@ impl Registry {
     }
 }
 
-fn bound(extra: &BTreeMap<String, Vec<String>>) -> Option<String> {
-    match extra.get(NODE)?.as_slice() {
-        [node] if !node.is_empty() => Some(node.clone()),
+/// The only value of something that the API server says of a token.
+fn only(extra: &BTreeMap<String, Vec<String>>, key: &str) -> Option<String> {
+    match extra.get(key)?.as_slice() {
+        [value] if !value.is_empty() => Some(value.clone()),
         _ => None,
     }
 }

@@ -224,6 +224,21 @@ fn an_agent_gets_a_certificate_for_the_node_of_its_token_alone() {
         Some("p"),
         "locus-gate",
     );
+    let early = join("early", &own, "0");
+    assert_eq!(early.status.code(), Some(2), "the pod has no address yet");
+    let addressed = r#"{"status": {"podIP": "10.244.0.9", "podIPs": [{"ip": "10.244.0.9"}]}}"#;
+    let patch = [
+        "patch",
+        "pod",
+        "p",
+        "-n",
+        "locus-agents",
+        "--subresource=status",
+        "--type=merge",
+        "-p",
+        addressed,
+    ];
+    world.kubectl(&patch);
     let joined = join("one", &own, "60");
     let said = String::from_utf8_lossy(&joined.stderr).into_owned();
     assert!(joined.status.success(), "{said}");
@@ -234,6 +249,12 @@ fn an_agent_gets_a_certificate_for_the_node_of_its_token_alone() {
     let first = format!("{first}-----END CERTIFICATE-----\n");
     let names = locus_attestation::net::pki::names_in(&first).unwrap();
     assert_eq!(names, ["worker-1"]);
+    // It is asked where its pod is.
+    let node = world.get(&["node", "worker-1"]);
+    assert_eq!(
+        node["metadata"]["annotations"]["locus.dev/agent-address"],
+        "10.244.0.9:31000"
+    );
     // Who wants to be an agent without being one.
     for (name, token) in [
         (
@@ -419,7 +440,7 @@ fn the_gate_that_is_installed_needs_no_more_rights() {
             .is_ok()
     });
     // Whatever the gate does about nodes and pods, it may do.
-    let node = r#"{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "worker-1"}}"#;
+    let node = r#"{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "worker-1", "annotations": {"locus.dev/agent-address": "127.0.0.1:1"}}}"#;
     world.send(&["create"], node).unwrap();
     world.send(&["create"], &pod(&good)).unwrap();
     let made = world.get(&["pod", "-n", "shop", "web"]);

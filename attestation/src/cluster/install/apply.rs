@@ -131,14 +131,8 @@ pub async fn uninstall(client: &Client, mut tell: impl FnMut(&str)) -> Result<()
     }
     wait(client, &gone).await?;
     // Nobody adds a gate or a taint from here on but what still runs.
-    let runs = |object: &&Value| {
-        matches!(
-            text(object, &["kind"]),
-            "Deployment" | "StatefulSet" | "DaemonSet"
-        )
-    };
     let mut gone = Vec::new();
-    for object in all.iter().filter(runs) {
+    for object in all.iter().filter(|object| is_running(object)) {
         gone.extend(remove(client, object, &mut tell).await?);
     }
     wait(client, &gone).await?;
@@ -147,7 +141,7 @@ pub async fn uninstall(client: &Client, mut tell: impl FnMut(&str)) -> Result<()
     for object in all
         .iter()
         .rev()
-        .filter(|object| !closing(object) && !runs(object))
+        .filter(|object| !closing(object) && !is_running(object))
     {
         gone.extend(remove(client, object, &mut tell).await?);
     }
@@ -157,6 +151,12 @@ pub async fn uninstall(client: &Client, mut tell: impl FnMut(&str)) -> Result<()
     wait(client, &gone).await
 }
 
+/// Whether something has pods.
+fn is_running(object: &Value) -> bool {
+    let kind = text(object, &["kind"]);
+    matches!(kind, "Deployment" | "StatefulSet" | "DaemonSet")
+}
+
 /// Deletes an object if it is there.
 async fn remove(
     client: &Client,
@@ -164,8 +164,13 @@ async fn remove(
     tell: &mut impl FnMut(&str),
 ) -> Result<Option<Value>, ClusterFault> {
     let api = api(client, object, "default").await?;
+    // Of what runs, the pods go first; for anything else the cluster's garbage collector is not waited for.
+    let propagation = match is_running(object) {
+        true => PropagationPolicy::Foreground,
+        false => PropagationPolicy::Background,
+    };
     let params = DeleteParams {
-        propagation_policy: Some(PropagationPolicy::Foreground),
+        propagation_policy: Some(propagation),
         ..DeleteParams::default()
     };
     match api.delete(name(object), &params).await {
@@ -215,43 +220,59 @@ fn all_of(client: &Client, kind: &str, plural: &str) -> Api<DynamicObject> {
 /// Lets pods go that wait for the gate, and takes its taint from nodes.
 async fn release(client: &Client, tell: &mut impl FnMut(&str)) -> Result<(), ClusterFault> {
     for pod in whole_list(&all_of(client, "Pod", "pods"), "Pod").await? {
-        let gates = items(at(&pod, &["spec", "schedulingGates"]));
-        let ours = |gate: &Value| text(gate, &["name"]) == SCHEDULING_GATE;
-        if gates.iter().any(ours) {
-            let others: Vec<&Value> = gates.iter().filter(|gate| !ours(gate)).collect();
-            let change = json!({"spec": {"schedulingGates": others}});
-            changed(client, &pod, &change).await?;
+        let gates = ["schedulingGates", "name", SCHEDULING_GATE];
+        if without(client, &pod, gates).await? {
             tell(&format!("{}: let go", label(&pod)));
         }
     }
     for node in whole_list(&all_of(client, "Node", "nodes"), "Node").await? {
-        let taints = items(at(&node, &["spec", "taints"]));
-        let ours = |taint: &Value| text(taint, &["key"]) == TAINT;
-        if taints.iter().any(ours) {
-            let others: Vec<&Value> = taints.iter().filter(|taint| !ours(taint)).collect();
-            let change = json!({"spec": {"taints": others}});
-            changed(client, &node, &change).await?;
+        if without(client, &node, ["taints", "key", TAINT]).await? {
             tell(&format!("{}: taint taken away", label(&node)));
         }
     }
     Ok(())
 }
 
-/// Changes an object unless somebody else changed it since it was read, or it is gone.
-async fn changed(client: &Client, object: &Value, change: &Value) -> Result<(), ClusterFault> {
-    let mut change = change.clone();
-    change["metadata"] = json!({
-        "resourceVersion": at(object, &["metadata", "resourceVersion"]),
-    });
+/// Takes what is the gate's out of a list of an object's specification; whether it was there. Somebody else may change the object at
+/// the same time, and policies that were deleted are in force for a moment more.
+async fn without(
+    client: &Client,
+    object: &Value,
+    [list, key, ours]: [&str; 3],
+) -> Result<bool, ClusterFault> {
     let api = api(client, object, namespace(object)).await?;
-    let patch = Patch::Merge(&change);
-    match api
-        .patch(name(object), &PatchParams::default(), &patch)
-        .await
-    {
-        Ok(_) => Ok(()),
-        Err(error) if matches!(code(&error), 404) => Ok(()),
-        Err(error) => Err(ClusterFault::Object(format!("{}: {error}", label(object)))),
+    let is_ours = |one: &Value| text(one, &[key]) == ours;
+    let start = Instant::now();
+    let mut now = object.clone();
+    loop {
+        let all = items(at(&now, &["spec", list]));
+        if !all.iter().any(is_ours) {
+            return Ok(false);
+        }
+        let others: Vec<&Value> = all.iter().filter(|one| !is_ours(one)).collect();
+        let change = json!({
+            "metadata": {"resourceVersion": at(&now, &["metadata", "resourceVersion"])},
+            "spec": {list: others},
+        });
+        let patch = Patch::Merge(&change);
+        match api
+            .patch(name(object), &PatchParams::default(), &patch)
+            .await
+        {
+            Ok(_) => return Ok(true),
+            Err(error) if code(&error) == 404 => return Ok(false),
+            Err(error) if matches!(code(&error), 403 | 409) && start.elapsed() < PATIENCE => {
+                tokio::time::sleep(PERIOD).await;
+            }
+            Err(error) => {
+                return Err(ClusterFault::Object(format!("{}: {error}", label(object))));
+            }
+        }
+        let Some(found) = api.get_opt(name(object)).await? else {
+            return Ok(false);
+        };
+        now = serde_json::to_value(&found)
+            .map_err(|error| ClusterFault::Object(error.to_string()))?;
     }
 }
 

@@ -18,6 +18,8 @@ use serde_json::{Value, json};
 
 use super::resources;
 
+pub use network::AGENT;
+
 /// Where everything runs but the agents.
 pub const NAMESPACE: &str = "locus-system";
 /// Where the agents run: they use the worker's TPM, which no restricted pod can.

@@ -11,7 +11,7 @@ pub(super) const GATE: u16 = 30000;
 /// Where the gate answers for health, and agents ask for their first certificate.
 pub(super) const JOIN: u16 = 30080;
 /// Where agents answer the verifier.
-pub(super) const AGENT: u16 = 31000;
+pub const AGENT: u16 = 31000;
 
 /// The policies.
 pub(super) fn objects() -> Vec<Value> {
