@@ -494,3 +494,89 @@ fn the_gate_that_is_installed_needs_no_more_rights() {
         "{released:#}"
     );
 }
+
+/// A tenant's workload gets in when it is signed, and what controllers make of it is the tenant's.
+fn signed(world: &World, gate: &str, image: &str) {
+    let run = |program: &str, arguments: &[&str]| {
+        let output = Command::new(program)
+            .args(arguments)
+            .current_dir(world.folder.path())
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{arguments:?}: {said}");
+        String::from_utf8_lossy(&output.stdout).trim().to_owned()
+    };
+    let curve = "ec_paramgen_curve:P-256";
+    run(
+        "openssl",
+        &[
+            "genpkey",
+            "-algorithm",
+            "EC",
+            "-pkeyopt",
+            curve,
+            "-out",
+            "acme.key",
+        ],
+    );
+    run(
+        "openssl",
+        &["pkey", "-in", "acme.key", "-pubout", "-out", "acme.pem"],
+    );
+    let program = env!("CARGO_BIN_EXE_locus-gate");
+    let entered = [
+        "enter",
+        "tenant",
+        "acme",
+        "--key",
+        "acme.pem",
+        "--gate",
+        gate,
+        "--credentials",
+        "made/operator",
+    ];
+    let tenant = run(program, &entered);
+    world.kubectl(&["create", "namespace", "signed"]);
+    let set = r#"{"apiVersion": "locus.dev/v1alpha1", "kind": "InvariantSet", "metadata": {"name": "signed"},
+        "spec": {"namespaces": ["signed"], "tenants": ["acme"]}}"#;
+    world.send(&["create"], set).unwrap();
+    let account = r#"{"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "web", "namespace": "signed"}}"#;
+    world.send(&["apply"], account).unwrap();
+    let deployment = serde_json::json!({
+        "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web", "namespace": "signed"},
+        "spec": {"selector": {"matchLabels": {"app": "web"}}, "template": {
+            "metadata": {"labels": {"app": "web"}},
+            "spec": {"serviceAccountName": "web", "containers": [{"name": "c", "image": image}]},
+        }},
+    });
+    let file = world.write("signed.json", &deployment.to_string());
+    let deploy = |more: &[&str]| {
+        let mut all = vec!["deploy", &file, "--no-wait"];
+        all.extend(more);
+        let output = world.gate(&all);
+        let told = String::from_utf8_lossy(&output.stdout).into_owned();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        (output.status.code(), told + &said)
+    };
+    // The namespace is enrolled and the tenant known a moment after they are written.
+    world.until("an unsigned workload is refused for that alone", || {
+        let (code, told) = deploy(&[]);
+        code == Some(1) && told.contains("the object is not signed")
+    });
+    let key = ["--key", "acme.key", "--tenant", &tenant];
+    world.until("a signed workload gets in", || deploy(&key).0 == Some(0));
+    let (code, told) = deploy(&[
+        "--key",
+        "acme.key",
+        "--tenant",
+        "6f1c2a3e-5b7d-4c1e-9a10-0c2d4e6f8a01",
+    ]);
+    assert_eq!(code, Some(1), "{told}");
+    world.until("its pod is the tenant's", || {
+        let pods = world.get(&["pods", "-n", "signed"]);
+        let pods = pods["items"].as_array().unwrap();
+        pods.iter()
+            .any(|pod| pod["metadata"]["annotations"]["locus.dev/tenant"] == tenant.as_str())
+    });
+}
