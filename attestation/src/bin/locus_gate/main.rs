@@ -79,6 +79,7 @@ fn main() -> ExitCode {
         Command::Client(client) => ended(client.run().map_err(told)),
         #[cfg(feature = "kubernetes")]
         Command::Demo(demo) => ended(demo.run_cluster().map(|()| false).map_err(told)),
+        #[cfg(feature = "kubernetes")]
         Command::Cluster(cluster) => ended(cluster.run().map_err(told)),
         #[cfg(feature = "kubernetes")]
         Command::Deploy(deploy) => match deploy.run() {
