@@ -223,6 +223,21 @@ fn what_is_deployed_is_checked_applied_and_attested() {
         "{told}"
     );
     why(&deployed, &pods);
+    // The gate does not let it go: its event says why, also when the pod is gone.
+    let stuck = world.write("stuck.json", &deployed.deployment("stuck", &good, 1));
+    let running = deployed.begin(&[&stuck]);
+    world.until("the pod is there", || deployed.pods("stuck").len() == 1);
+    let pod = &deployed.pods("stuck")[0];
+    let event = json!({
+        "apiVersion": "events.k8s.io/v1", "kind": "Event", "metadata": {"name": "stuck.1", "namespace": "shop"},
+        "eventTime": "2026-11-18T19:00:00.000000Z", "reportingController": "locus.dev/gate", "reportingInstance": "locus-gate",
+        "action": "Refused", "reason": "Refused", "note": "K8S035 at spec: more is asked for than may be used", "type": "Warning",
+        "regarding": {"apiVersion": "v1", "kind": "Pod", "name": pod["metadata"]["name"], "namespace": "shop", "uid": pod["metadata"]["uid"]},
+    });
+    world.send(&["create"], &event.to_string()).unwrap();
+    let (code, told, said) = ended(running);
+    assert_eq!(code, 1, "{told}{said}");
+    assert!(told.contains("K8S035"), "{told}");
     // Nobody lets the next one go: there is no verdict in time.
     let late = world.write("late.json", &deployed.deployment("late", &good, 1));
     let (code, told, _) = ended(deployed.begin(&[&late, "--timeout", "3"]));

@@ -72,7 +72,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("all.yaml");
         let text = "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\n---\napiVersion: v1\nkind: List\nitems:\n\
-                    - {apiVersion: v1, kind: Service, metadata: {name: s}}\n- {apiVersion: v1, kind: Namespace, metadata: {name: n}}\n---\n\
+                    - {apiVersion: v1, kind: Service, metadata: {name: s}}\n- {apiVersion: v1, kind: Namespace, metadata: {name: space}}\n---\n\
                     # nothing\n---\napiVersion: v1\nkind: ServiceAccount\nmetadata: {name: a}\n";
         std::fs::write(&path, text).unwrap();
         let read = read(&[path.display().to_string()]).unwrap();

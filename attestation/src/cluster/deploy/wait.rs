@@ -20,6 +20,8 @@ use crate::cluster::resources::{Agent, TrustWord};
 use crate::logs::shown;
 
 const PERIOD: Duration = Duration::from_millis(500);
+/// By whom the gate's events are.
+const GATE: &str = "locus.dev/gate";
 
 /// What came of the attestation.
 pub(super) enum Attested {
@@ -29,6 +31,8 @@ pub(super) enum Attested {
     Well(usize, usize),
     /// A pod failed, and why.
     Failed(String),
+    /// The gate refused to let a pod go, and why.
+    Refused(String),
     /// There was no verdict in time: what each pod waits for.
     Late(Vec<String>),
 }
@@ -38,6 +42,7 @@ impl Attested {
         match self {
             Attested::Nothing | Attested::Well(..) => Ended::Well,
             Attested::Failed(_) => Ended::Untrusted,
+            Attested::Refused(_) => Ended::Refused,
             Attested::Late(_) => Ended::Unanswered,
         }
     }
@@ -56,6 +61,9 @@ impl Attested {
                 )
             }
             Attested::Failed(why) => format!("failed\n  {why}"),
+            Attested::Refused(why) => {
+                format!("not begun: the model check failed in the cluster\n  {why}")
+            }
             Attested::Late(pods) => {
                 format!("no verdict in time\n  {}", pods.join("\n  "))
             }
@@ -104,6 +112,14 @@ pub(super) async fn wait(
             }
             let (wanted, pods) = pods(client, object, &now).await?;
             for pod in &pods {
+                let entry = told.entry(uid(pod).to_owned()).or_default();
+                entry.0 = label(pod);
+            }
+            // A pod may be gone before its state was seen here: what the gate said of it stays.
+            if let Some(ended) = said(client, namespace(object), &told).await {
+                return Ok(ended);
+            }
+            for pod in &pods {
                 let stand = stand(client, pod).await;
                 let what = label(pod);
                 let text = match &stand {
@@ -145,6 +161,34 @@ pub(super) async fn wait(
         }
         tokio::time::sleep(PERIOD).await;
     }
+}
+
+/// What the gate said against one of some pods, as events.
+async fn said(
+    client: &Client,
+    space: &str,
+    pods: &BTreeMap<String, (String, String)>,
+) -> Option<Attested> {
+    let events: Api<Event> = Api::namespaced(client.clone(), space);
+    let warnings = ListParams::default().fields("type=Warning");
+    // Who may not read them sees the state of pods all the same.
+    let list = events.list(&warnings).await.ok()?;
+    for event in list.items {
+        let by_gate = event.reporting_component.as_deref() == Some(GATE);
+        let about = event.involved_object.uid.unwrap_or_default();
+        let (Some((pod, _)), true) = (pods.get(&about), by_gate) else {
+            continue;
+        };
+        let reason = event.reason.unwrap_or_default();
+        let message = shown(&event.message.unwrap_or_default());
+        let why = format!("{}: {message}", shown(pod));
+        match reason.as_str() {
+            "PodUntrusted" | "Evicted" | "Deleted" => return Some(Attested::Failed(why)),
+            "Refused" => return Some(Attested::Refused(why)),
+            _ => {}
+        }
+    }
+    None
 }
 
 /// How many pods a workload wants, and those of its newest form that there are.

@@ -7,7 +7,7 @@ use std::path::Path;
 #[cfg(test)]
 use serde_json::Value;
 
-use super::{Choice, definitions, document, objects, yaml};
+use super::{Choice, definitions, objects, unfolded, yaml};
 use crate::cluster::object::{name, namespace, text};
 
 /// What is chosen, as the templates say it.
@@ -30,7 +30,7 @@ fn choice() -> Choice {
 ///
 /// # Errors
 /// When an object cannot be written as YAML.
-pub fn files(chosen: &Choice) -> Result<Vec<(String, String)>, String> {
+pub(super) fn files(chosen: &Choice) -> Result<Vec<(String, String)>, String> {
     let mut files = vec![
         (
             "Chart.yaml".to_owned(),
@@ -67,7 +67,7 @@ pub fn files(chosen: &Choice) -> Result<Vec<(String, String)>, String> {
         let path = format!("templates/{kind}.{of}.yaml");
         // The second of two images may be the first.
         let twice = kind == "referenceimage" && name(&object) == "locus-agent";
-        let text = document(&object)?;
+        let text = unfolded(&object)?;
         let text = match twice {
             true => format!(
                 "{{{{- if ne .Values.images.gate .Values.images.agent }}}}\n{text}{{{{- end }}}}\n"
@@ -83,7 +83,7 @@ pub fn files(chosen: &Choice) -> Result<Vec<(String, String)>, String> {
 ///
 /// # Errors
 /// What cannot be made or written.
-pub fn write(folder: &Path, chosen: &Choice) -> Result<(), String> {
+pub(super) fn write(folder: &Path, chosen: &Choice) -> Result<(), String> {
     for (path, text) in files(chosen)? {
         let path = folder.join(path);
         let told = |error: std::io::Error| format!("`{}`: {error}", path.display());

@@ -204,9 +204,20 @@ pub fn yaml(objects: &[Value]) -> Result<String, String> {
 }
 
 fn document(object: &Value) -> Result<String, String> {
-    let mut text = serde_saphyr::to_string(object).map_err(|error| error.to_string())?;
+    let text = serde_saphyr::to_string(object).map_err(|error| error.to_string())?;
+    Ok(ended(text))
+}
+
+/// A document in which no text is broken into lines: what stands for a value stays in one piece.
+fn unfolded(object: &Value) -> Result<String, String> {
+    let options = serde_saphyr::ser_options! { folded_wrap_chars: 1_000_000 };
+    let text = serde_saphyr::to_string_with_options(object, options);
+    Ok(ended(text.map_err(|error| error.to_string())?))
+}
+
+fn ended(mut text: String) -> String {
     if !text.ends_with('\n') {
         text.push('\n');
     }
-    Ok(text)
+    text
 }
