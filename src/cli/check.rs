@@ -25,7 +25,7 @@ pub(crate) fn check(args: &CheckArgs) -> Exit {
         Ok(outputs) => outputs,
         Err(exit) => return exit,
     };
-    let session = match inputs::session(args.files.iter()) {
+    let session = match inputs::session(args.files.iter(), &args.inputs) {
         Ok(session) => session,
         Err(exit) => return exit,
     };
@@ -68,6 +68,7 @@ fn once(args: &CheckArgs, session: &Session, outputs: &[Output]) -> Result<(Batc
     if let Some(base) = &args.diff {
         diff::since(base, &mut batch, args, &asked)?;
     }
+    snapshot.tell_origins(&mut batch);
     if let Some(path) = &args.baseline {
         if args.write_baseline {
             let text = Baseline::of(&batch).render();

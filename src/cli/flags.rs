@@ -214,11 +214,11 @@ pub(crate) struct CheckArgs {
     pub(crate) write_baseline: bool,
 
     /// Report only what is new since this commit, branch or tag
-    #[arg(long, value_name = "BASE")]
+    #[arg(long, value_name = "BASE", conflicts_with = "render")]
     pub(crate) diff: Option<String>,
 
     /// Check again whenever a file changes
-    #[arg(long)]
+    #[arg(long, conflicts_with = "render")]
     pub(crate) watch: bool,
 
     /// Show the smallest set of lines that causes each finding
@@ -226,15 +226,15 @@ pub(crate) struct CheckArgs {
     pub(crate) explain: bool,
 
     /// Suggest small edits after which every rule holds, as a unified diff
-    #[arg(long)]
+    #[arg(long, conflicts_with = "render")]
     pub(crate) suggest: bool,
 
     /// Apply the edits that are safe, then check
-    #[arg(long)]
+    #[arg(long, conflicts_with = "render")]
     pub(crate) fix: bool,
 
     /// Write what was checked and what came of it to FILE (in-toto statement in a DSSE envelope)
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "render")]
     pub(crate) certificate: Option<PathBuf>,
 
     /// Sign the certificate with this private key in PEM form (Ed25519 or P-256)

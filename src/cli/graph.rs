@@ -11,7 +11,7 @@ use super::{Exit, inputs};
 
 /// Prints the graph of a configuration; what is wrong with its files goes to standard error.
 pub(crate) fn graph(args: &GraphArgs) -> Exit {
-    let session = match inputs::session(args.path.iter()) {
+    let session = match inputs::session(args.path.iter(), &args.inputs) {
         Ok(session) => session,
         Err(exit) => return exit,
     };

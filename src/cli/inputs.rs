@@ -21,6 +21,10 @@ pub(crate) struct InputArgs {
     #[arg(long)]
     pub(crate) all_inputs: bool,
 
+    /// Render charts and kustomizations with the programs for it on the path, and check the result
+    #[arg(long)]
+    pub(crate) render: bool,
+
     #[command(flatten)]
     declared: Declared,
 }
@@ -123,15 +127,22 @@ impl InputArgs {
 }
 
 /// A session about the file system, and about standard input if one of the files is `-`.
-pub(super) fn session<'a>(mut files: impl Iterator<Item = &'a PathBuf>) -> Result<Session, Exit> {
+pub(super) fn session<'a>(
+    files: impl Iterator<Item = &'a PathBuf>,
+    inputs: &InputArgs,
+) -> Result<Session, Exit> {
     let mut session = Session::new().forgetful();
-    if files.any(|path| path == Path::new("-")) {
+    let files: Vec<PathBuf> = files.cloned().collect();
+    if files.iter().any(|path| path == Path::new("-")) {
         let mut bytes = Vec::new();
         if let Err(error) = std::io::stdin().read_to_end(&mut bytes) {
             eprintln!("error: cannot read standard input: {}", why(&error));
             return Err(Exit::Unanswered);
         }
         session.open("-", bytes);
+    }
+    if inputs.render {
+        super::render::render(&mut session, &files, inputs);
     }
     Ok(session)
 }

@@ -17,6 +17,7 @@ mod place;
 mod program;
 mod progress;
 mod reach;
+mod render;
 mod rules;
 mod run;
 mod shell;

@@ -15,7 +15,7 @@ use super::{Exit, inputs};
 
 /// Prints a placement, or what conflicts.
 pub(crate) fn place(args: &PlaceArgs) -> Exit {
-    let session = match inputs::session(args.files.iter()) {
+    let session = match inputs::session(args.files.iter(), &args.inputs) {
         Ok(session) => session,
         Err(exit) => return exit,
     };

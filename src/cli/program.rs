@@ -46,12 +46,17 @@ impl Program {
         let name = format!("{}{}", self.name, std::env::consts::EXE_SUFFIX);
         let beside = std::env::current_exe().ok();
         let beside = beside.map(|program| program.with_file_name(&name));
-        let searched = on_path(&name, std::env::var_os("PATH").as_deref());
+        let mut beside = beside.into_iter();
         beside
-            .into_iter()
-            .chain(searched)
             .find(|path| is_program(path))
+            .or_else(|| searched(&name))
     }
+}
+
+/// A program on the search path.
+pub(super) fn searched(name: &str) -> Option<PathBuf> {
+    let all = on_path(name, std::env::var_os("PATH").as_deref());
+    all.into_iter().find(|path| is_program(path))
 }
 
 /// The places of a name on the search path. An entry that depends on the current folder is left out: it may belong to

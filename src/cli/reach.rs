@@ -15,7 +15,7 @@ use super::{Exit, inputs};
 /// Prints who can talk to whom; what is wrong with the files goes to standard error.
 pub(crate) fn reach(args: &ReachArgs) -> Exit {
     let paths = args.diff.iter().chain([&args.path]);
-    let session = match inputs::session(paths) {
+    let session = match inputs::session(paths, &args.inputs) {
         Ok(session) => session,
         Err(exit) => return exit,
     };

@@ -12,7 +12,7 @@ use super::{Exit, inputs};
 
 /// Prints who can do something.
 pub(crate) fn who_can(args: &WhoCanArgs) -> Exit {
-    let session = match inputs::session(args.files.iter()) {
+    let session = match inputs::session(args.files.iter(), &args.inputs) {
         Ok(session) => session,
         Err(exit) => return exit,
     };

@@ -341,7 +341,7 @@ impl Batch {
     }
 
     /// Brings the findings into the order of files and text, each once: several projects may share a file.
-    fn sort(&mut self) {
+    pub(super) fn sort(&mut self) {
         let sources = &self.sources;
         self.findings.sort_by_cached_key(|finding| {
             let span = finding.primary();

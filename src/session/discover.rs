@@ -58,6 +58,8 @@ pub struct Discovery {
     pub unchecked: Vec<Diagnostic>,
     /// Files met in folders that are not checked by themselves.
     pub skipped: Vec<Skipped>,
+    /// Files that other programs make configurations of, with their languages.
+    pub to_render: Vec<(String, &'static dyn Language)>,
     /// The folders that were searched, and the files in them that may be configurations.
     pub searched: Vec<(String, Vec<String>)>,
     /// How many files could not be understood.
@@ -104,7 +106,16 @@ pub(super) fn discover(registry: &Registry, files: &Files, paths: &[PathBuf]) ->
                 discovery.broken_files += 1;
                 discovery.broken.push(moved(*diagnostic));
             }
-            Recognition::Skipped(_, diagnostic) => discovery.unchecked.push(moved(*diagnostic)),
+            Recognition::Skipped(why, diagnostic) => {
+                if let Skip::Source(kind) = why {
+                    let mut languages = registry.languages();
+                    let own = languages.find(|language| language.kinds().contains(kind));
+                    discovery
+                        .to_render
+                        .extend(own.map(|language| (path.clone(), language)));
+                }
+                discovery.unchecked.push(moved(*diagnostic));
+            }
         }
     }
     for language in registry.languages() {

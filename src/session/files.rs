@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use locus_frontends::language::render::Rendering;
 use locus_frontends::loader::{LoadError, Loader, PathKind, normalize};
 
 /// Where a session finds files that no overlay hides.
@@ -63,6 +64,7 @@ pub fn why(error: &std::io::Error) -> String {
 pub struct Files {
     disk: Disk,
     overlays: Arc<BTreeMap<String, Arc<[u8]>>>,
+    rendered: Arc<BTreeMap<String, Option<Arc<Rendering>>>>,
 }
 
 impl Files {
@@ -70,7 +72,41 @@ impl Files {
         Files {
             disk,
             overlays: Arc::default(),
+            rendered: Arc::default(),
         }
+    }
+
+    /// Notes that the text that is put over a file was made of it.
+    pub(super) fn add_rendering(&mut self, path: &str, rendering: Rendering) {
+        Arc::make_mut(&mut self.rendered).insert(key(path), Some(Arc::new(rendering)));
+    }
+
+    /// Notes that a file is checked as a part of what was rendered.
+    pub(super) fn add_rendered_part(&mut self, path: &str) {
+        Arc::make_mut(&mut self.rendered).insert(key(path), None);
+    }
+
+    /// What was made of a file, if it is checked in its place.
+    pub(super) fn rendering(&self, path: &str) -> Option<Arc<Rendering>> {
+        self.rendered_as(path).flatten()
+    }
+
+    /// What a file was rendered to; nothing, when it is a part of another.
+    pub(super) fn rendered_as(&self, path: &str) -> Option<Option<Arc<Rendering>>> {
+        if self.rendered.is_empty() {
+            return None;
+        }
+        self.rendered.get(&key(path)).cloned()
+    }
+
+    /// Whether anything was rendered.
+    pub(super) fn has_renderings(&self) -> bool {
+        !self.rendered.is_empty()
+    }
+
+    /// What the disk has at a path, whatever is put over it.
+    pub(super) fn on_disk(&self, path: &str) -> Result<Arc<[u8]>, LoadError> {
+        self.disk.load(path)
     }
 
     /// Puts text over a file, or takes it away.

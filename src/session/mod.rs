@@ -21,6 +21,7 @@ mod model;
 mod names;
 mod placement;
 mod recognise;
+mod rendered;
 mod rights;
 mod settings;
 mod suggest;
@@ -48,6 +49,7 @@ pub use model::{ModelReport, NameKind, NamedHere};
 pub use names::{NameHere, Renamed, TextEdit};
 pub use placement::Places;
 pub use recognise::Skip;
+pub use rendered::Origins;
 pub use suggest::{Changed, Suggestion};
 
 use files::Trace;

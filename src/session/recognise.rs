@@ -67,6 +67,19 @@ pub(super) fn recognise_inside(
 }
 
 fn of_file(registry: &Registry, files: &Files, name: &str, sources: &mut Sources) -> Recognition {
+    if let Some(rendered) = files.rendered_as(name)
+        && let Some(recognised) = registry.by_name(name)
+    {
+        let kind = recognised.kind;
+        return match rendered {
+            Some(_) => Recognition::Configuration(recognised),
+            None => {
+                let message = format!("`{name}` is a {kind} and is rendered with another");
+                let diagnostic = Diagnostic::warning("kind", message);
+                Recognition::Skipped(Skip::Part(kind), Box::new(diagnostic))
+            }
+        };
+    }
     let bytes = match files.load(name) {
         Ok(bytes) => bytes,
         Err(error) => {

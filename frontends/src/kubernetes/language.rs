@@ -12,6 +12,7 @@ use super::policy::Policy;
 use super::settings::Settings;
 use super::vocabulary::{AUDIT, REACHABILITY};
 use super::{Options, release};
+use crate::language::render::{Renderer, Rendering, ToRender};
 use crate::language::{
     Confidence, FileText, Found, Input, InputKind, Kind, KindRole, Language, Loaded, NameAt, Names,
     OwnSettings, Place, Project, Reach, Request, RightsAnswer, RightsQuestion, SettingKey,
@@ -33,7 +34,7 @@ static MANIFEST: Kind = Kind {
 static CHART: Kind = Kind {
     name: "Helm chart",
     role: KindRole::Source {
-        help: "render it, then check the result: `helm template {folder} | locus check -`",
+        help: "render it: `locus check --render {folder}`, or `helm template {folder} | locus check -`",
     },
     sign: None,
 };
@@ -42,7 +43,7 @@ static CHART_PART: Kind = Kind {
     name: "Helm chart file",
     role: KindRole::Part {
         with: "rendered with its chart",
-        help: "render the chart, then check the result: `helm template CHART | locus check -`",
+        help: "render the chart: `locus check --render CHART`, or `helm template CHART | locus check -`",
     },
     sign: None,
 };
@@ -50,7 +51,7 @@ static CHART_PART: Kind = Kind {
 static KUSTOMIZATION: Kind = Kind {
     name: "kustomization",
     role: KindRole::Source {
-        help: "build it, then check the result: `kustomize build {folder} | locus check -`",
+        help: "build it: `locus check --render {folder}`, or `kustomize build {folder} | locus check -`",
     },
     sign: None,
 };
@@ -59,7 +60,7 @@ static KUSTOMIZED: Kind = Kind {
     name: "kustomization file",
     role: KindRole::Part {
         with: "built with its kustomization",
-        help: "build it, then check the result: `kustomize build FOLDER | locus check -`",
+        help: "build it: `locus check --render FOLDER`, or `kustomize build FOLDER | locus check -`",
     },
     sign: None,
 };
@@ -179,6 +180,15 @@ static INPUTS: &[Input] = &[
         repeatable: true,
     },
     Input {
+        name: "values",
+        short: None,
+        setting: None,
+        kind: InputKind::Path,
+        placeholder: "FILE",
+        help: "Values for the charts that `--render` renders",
+        repeatable: true,
+    },
+    Input {
         name: "namespace",
         short: None,
         setting: Some("namespace"),
@@ -273,8 +283,10 @@ impl Language for Kubernetes {
     }
 
     /// The manifests of a folder are one project, and so are all that are named one by one: objects refer to each other
-    /// across files.
+    /// across files. What is rendered is one by itself: of several, some may be there instead of others.
     fn projects(&self, found: &[Found<'_>], _: &dyn Loader) -> Vec<Project> {
+        let rendered = found.iter().filter(|found| !found.kind.is_configuration());
+        let rendered: BTreeSet<&str> = rendered.map(|found| found.path).collect();
         let mut projects: BTreeMap<&str, Vec<String>> = BTreeMap::new();
         let own = found.iter().filter(|found| found.kind.is_configuration());
         let mut seen = BTreeSet::new();
@@ -288,7 +300,20 @@ impl Language for Kubernetes {
         projects
             .into_values()
             .map(|files| Project { files })
+            .chain(rendered.into_iter().map(Project::of))
             .collect()
+    }
+
+    fn renderers(&self, asked: &ToRender<'_>) -> Vec<Renderer> {
+        super::render::renderers(asked)
+    }
+
+    fn rendered_parts(&self, sources: &[String], loader: &dyn Loader) -> BTreeSet<String> {
+        super::render::parts(sources, loader)
+    }
+
+    fn rendering(&self, asked: &ToRender<'_>, output: &str) -> Rendering {
+        super::render::rendering(asked, output)
     }
 
     fn inputs(&self) -> &'static [Input] {

@@ -28,6 +28,7 @@ pub mod policy;
 pub mod rbac;
 mod reader;
 pub mod release;
+mod render;
 pub mod schema;
 mod settings;
 pub mod text;

@@ -11,6 +11,7 @@ pub mod kind;
 pub mod project;
 pub mod reach;
 pub mod registry;
+pub mod render;
 pub mod rights;
 pub mod schema;
 pub mod settings;
@@ -36,6 +37,8 @@ use crate::lg::Graphs;
 use crate::loader::Loader;
 use crate::tosca::Tosca;
 use crate::yaml::Mapping;
+
+use render::{Renderer, Rendering, ToRender};
 
 pub use choice::{Chosen, OpenInput, Witness};
 pub use editing::{FileText, Follows, NameAt, NamePart, NameUse, Names, Place, Suggestion};
@@ -109,6 +112,28 @@ pub trait Language: Sync {
     fn projects(&self, found: &[Found<'_>], loader: &dyn Loader) -> Vec<Project> {
         let _ = loader;
         project::one_each(found)
+    }
+
+    /// The programs that make configurations of a file whose kind is a [`Source`](KindRole::Source), in the order in which
+    /// they are tried.
+    fn renderers(&self, asked: &ToRender<'_>) -> Vec<Renderer> {
+        let _ = asked;
+        Vec::new()
+    }
+
+    /// Which of some such files are parts of others, and are rendered with these.
+    fn rendered_parts(&self, sources: &[String], loader: &dyn Loader) -> BTreeSet<String> {
+        let _ = (sources, loader);
+        BTreeSet::new()
+    }
+
+    /// What such a program printed, and where its parts are from.
+    fn rendering(&self, asked: &ToRender<'_>, output: &str) -> Rendering {
+        let _ = asked;
+        Rendering {
+            text: output.to_owned(),
+            origins: Vec::new(),
+        }
     }
 
     /// The inputs it takes.
