@@ -171,7 +171,7 @@ const CASES: &[(&str, &str)] = &[
 
 /// Examples of rules that say what the server refuses.
 const REFUSED: &[&str] = &[
-    "K8S013", "K8S030", "K8S031", "K8S032", "K8S033", "K8S034", "K8S035", "K8S038",
+    "K8S013", "K8S030", "K8S031", "K8S032", "K8S033", "K8S034", "K8S035", "K8S038", "K8S105",
 ];
 
 /// Refusals that a dry run cannot decide, each with the reason.
@@ -253,7 +253,7 @@ fn verdicts_are_those_of_a_real_server() {
             "{why}"
         );
     };
-    for namespace in ["default", "shop", "ci", "operations"] {
+    for namespace in ["default", "shop", "ci", "operations", "ops"] {
         make(&["create", "namespace", namespace]);
         make(&["create", "serviceaccount", "default", "-n", namespace]);
     }

@@ -1,6 +1,6 @@
 //! `locus check`: configurations against the rules of their language.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 
@@ -14,7 +14,7 @@ use locus_core::diagnostic::Verdict;
 use super::flags::{CheckArgs, FailOn};
 use super::outputs::Output;
 use super::progress::Progress;
-use super::{Exit, certificate, diff, fix, inputs, outputs, watch};
+use super::{Exit, certificate, cluster, diff, fix, inputs, outputs, watch};
 
 /// How long reasons are looked for that nobody asked for.
 const UNASKED: Duration = Duration::from_secs(3);
@@ -45,11 +45,12 @@ fn once(args: &CheckArgs, session: &Session, outputs: &[Output]) -> Result<(Batc
     let start = Instant::now();
     let snapshot = session.snapshot();
     let asked = Asked::new(args, &snapshot)?;
+    let files = args.paths();
     // Whoever cannot sign does not check in vain.
     let key = args.key.as_deref().map(certificate::signing_key);
     let key = key.transpose()?;
     if args.fix {
-        fix::fix(&snapshot, &args.files, &asked.projects, &asked.given)?;
+        fix::fix(&snapshot, &files, &asked.projects, &asked.given)?;
     }
     let mut batch = asked.check(&snapshot, args);
     if let Some(path) = &args.certificate {
@@ -147,6 +148,14 @@ fn write_witnesses(batch: &Batch, snapshot: &Snapshot, folder: &Path) -> std::io
     Ok(())
 }
 
+impl CheckArgs {
+    /// What is checked: the files, and what is in the cluster.
+    fn paths(&self) -> Vec<PathBuf> {
+        let live = self.live.then(|| PathBuf::from(cluster::CLUSTER));
+        self.files.iter().cloned().chain(live).collect()
+    }
+}
+
 /// What is checked, and with what.
 pub(super) struct Asked {
     pub(super) projects: Vec<Project>,
@@ -174,7 +183,7 @@ impl Asked {
     fn check(&self, snapshot: &Snapshot, args: &CheckArgs) -> Batch {
         let work = Cancel::default();
         let _progress = Progress::of(&work);
-        let checked = snapshot.check_all(&args.files, &self.projects, &self.given, &work);
+        let checked = snapshot.check_all(&args.paths(), &self.projects, &self.given, &work);
         // Nobody calls it off: Ctrl-C ends the program.
         checked.unwrap_or_default()
     }

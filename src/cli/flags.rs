@@ -166,8 +166,12 @@ Exit codes:
   3  wrong usage")]
 pub(crate) struct CheckArgs {
     /// Files and folders to check; `-` is standard input
-    #[arg(required_unless_present = "file", value_name = "FILE")]
+    #[arg(required_unless_present_any = ["file", "live"], value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
+
+    /// With `--cluster`, also check what is in the cluster
+    #[arg(long, requires = "cluster")]
+    pub(crate) live: bool,
 
     #[command(flatten)]
     pub(crate) inputs: InputArgs,
@@ -214,11 +218,11 @@ pub(crate) struct CheckArgs {
     pub(crate) write_baseline: bool,
 
     /// Report only what is new since this commit, branch or tag
-    #[arg(long, value_name = "BASE", conflicts_with = "render")]
+    #[arg(long, value_name = "BASE", conflicts_with_all = ["render", "cluster"])]
     pub(crate) diff: Option<String>,
 
     /// Check again whenever a file changes
-    #[arg(long, conflicts_with = "render")]
+    #[arg(long, conflicts_with_all = ["render", "cluster"])]
     pub(crate) watch: bool,
 
     /// Show the smallest set of lines that causes each finding
@@ -234,7 +238,7 @@ pub(crate) struct CheckArgs {
     pub(crate) fix: bool,
 
     /// Write what was checked and what came of it to FILE (in-toto statement in a DSSE envelope)
-    #[arg(long, value_name = "FILE", conflicts_with = "render")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["render", "cluster"])]
     pub(crate) certificate: Option<PathBuf>,
 
     /// Sign the certificate with this private key in PEM form (Ed25519 or P-256)

@@ -25,6 +25,10 @@ pub(crate) struct InputArgs {
     #[arg(long)]
     pub(crate) render: bool,
 
+    /// Ask `kubectl` for what is in the cluster, so that it may be referred to
+    #[arg(long)]
+    pub(crate) cluster: bool,
+
     #[command(flatten)]
     declared: Declared,
 }
@@ -97,8 +101,12 @@ fn flag(input: Input) -> Arg {
 impl InputArgs {
     /// What configurations are deployed with.
     pub(super) fn given(&self) -> Given {
+        let mut inputs = self.declared.0.clone();
+        if self.cluster {
+            super::cluster::give(&mut inputs);
+        }
         Given {
-            inputs: self.declared.0.clone(),
+            inputs,
             all_inputs: self.all_inputs,
             settings: self.settings(),
             ..Given::of_process()
@@ -140,6 +148,9 @@ pub(super) fn session<'a>(
             return Err(Exit::Unanswered);
         }
         session.open("-", bytes);
+    }
+    if inputs.cluster {
+        super::cluster::read(&mut session)?;
     }
     if inputs.render {
         super::render::render(&mut session, &files, inputs);

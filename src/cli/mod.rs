@@ -2,6 +2,7 @@
 
 mod certificate;
 mod check;
+mod cluster;
 mod diff;
 mod fix;
 mod flags;

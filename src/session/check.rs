@@ -124,6 +124,8 @@ pub(super) struct Loading {
     pub(super) sources: Sources,
     pub(super) settings: Arc<Settings>,
     trace: Trace,
+    /// The files that only tell what is there already.
+    aside: Vec<String>,
 }
 
 impl Snapshot {
@@ -147,6 +149,7 @@ impl Snapshot {
         for chosen in chosen {
             project.language.choose(&mut request, chosen);
         }
+        let aside = project.language.aside(&request);
         let loaded = project.language.load(&request, &traced, &mut sources);
         let mut trace = traced.into_trace();
         trace.extend(&seen);
@@ -155,6 +158,7 @@ impl Snapshot {
             sources,
             settings,
             trace,
+            aside,
         }
     }
 
@@ -181,6 +185,7 @@ impl Snapshot {
             sources,
             settings,
             trace,
+            aside,
         } = loading;
         cancel.check()?;
         let mut ignore: Vec<String> = given.ignore.iter().chain(&settings.off).cloned().collect();
@@ -243,6 +248,7 @@ impl Snapshot {
         if given.as_instance {
             report.judge_as_instance();
         }
+        report.leave_aside(&aside);
         settings.by_path(&mut report.findings, &report.sources, given);
         report.ignore(&settings, &ignore);
         report.sort();
@@ -270,6 +276,7 @@ impl Snapshot {
             sources,
             settings,
             trace,
+            ..
         } = self.load(project, given);
         let checked = locus_invariants::Report::default();
         let mut report = Report::of(loaded, checked, sources, &settings, &trace);
@@ -400,6 +407,41 @@ impl Report {
             }
             Judgement::Unknown(reason) => self.unchecked.push(*reason),
         }
+    }
+
+    /// Takes out what is only about files that tell what is there already; what is about others too is told there.
+    fn leave_aside(&mut self, aside: &[String]) {
+        if aside.is_empty() {
+            return;
+        }
+        let sources = &self.sources;
+        let is_own = |span: Span| !aside.iter().any(|path| path == sources.name(span.file));
+        let keep = |found: &mut Diagnostic| {
+            let Some(first) = found.primary() else {
+                return true;
+            };
+            // What cannot be read of them is told all the same.
+            if is_own(first) || matches!(&*found.code, "syntax" | "io" | "too-large" | "encoding") {
+                return true;
+            }
+            let labels = found.labels.iter();
+            if let Some(at) = labels.clone().position(|label| is_own(label.span)) {
+                let label = found.labels.remove(at);
+                found.labels.insert(0, label);
+                return true;
+            }
+            let mut related = found.related.iter();
+            match related.position(|label| is_own(label.span)) {
+                Some(at) => {
+                    let label = found.related.remove(at);
+                    found.labels.insert(0, label);
+                    true
+                }
+                None => false,
+            }
+        };
+        self.findings.retain_mut(keep);
+        self.unchecked.retain_mut(keep);
     }
 
     /// Takes out what comments ignore. Whether they are needed is not known where something was not checked.

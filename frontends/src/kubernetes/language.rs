@@ -180,6 +180,15 @@ static INPUTS: &[Input] = &[
         repeatable: true,
     },
     Input {
+        name: "existing",
+        short: None,
+        setting: Some("existing"),
+        kind: InputKind::Path,
+        placeholder: "FILE",
+        help: "File with objects that are in the cluster already: they may be referred to, and are not checked",
+        repeatable: true,
+    },
+    Input {
         name: "values",
         short: None,
         setting: None,
@@ -316,6 +325,18 @@ impl Language for Kubernetes {
         super::render::rendering(asked, output)
     }
 
+    fn next_question(&self, answers: &[String]) -> Option<Renderer> {
+        super::existing::next_question(answers)
+    }
+
+    fn existing(&self, answers: &[String]) -> Option<String> {
+        super::existing::objects(answers)
+    }
+
+    fn aside(&self, request: &Request) -> Vec<String> {
+        options(request).0.existing
+    }
+
     fn inputs(&self) -> &'static [Input] {
         INPUTS
     }
@@ -424,9 +445,14 @@ fn options(request: &Request) -> (Options, Vec<Diagnostic>) {
     let mut policy = settings.map_or_else(Policy::default, |settings| settings.policy.clone());
     let wrong = policy.give(inputs.pairs("policy"));
     let release = inputs.text("kubernetes-version").and_then(release::parse);
+    // A file that is checked is not there already.
+    let existing = inputs
+        .texts("existing")
+        .filter(|path| !request.files.iter().any(|file| file == path));
     let options = Options {
         files: request.files.clone(),
         crds: inputs.texts("crd").map(str::to_owned).collect(),
+        existing: existing.map(str::to_owned).collect(),
         release: release.unwrap_or(release::NEWEST),
         namespace: inputs.text("namespace").unwrap_or("default").into(),
         pod_security: inputs.text("pod-security").map(str::to_owned),

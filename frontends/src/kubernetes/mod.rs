@@ -18,6 +18,7 @@ mod codes;
 mod crd;
 mod custom;
 mod editing;
+mod existing;
 mod language;
 mod metadata;
 pub mod model;
@@ -37,7 +38,7 @@ pub mod vocabulary;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use locus_core::{Diagnostic, Sources};
@@ -59,6 +60,8 @@ pub struct Options {
     pub files: Vec<String>,
     /// Files with definitions of custom resources.
     pub crds: Vec<String>,
+    /// Files with objects that are in the cluster already, which are not checked.
+    pub existing: Vec<String>,
     /// The release that is deployed to: 37 for 1.37.
     pub release: u8,
     /// The namespace of objects that name none.
@@ -78,6 +81,7 @@ impl Default for Options {
         Options {
             files: Vec::new(),
             crds: Vec::new(),
+            existing: Vec::new(),
             release: release::NEWEST,
             namespace: "default".into(),
             pod_security: None,
@@ -106,15 +110,19 @@ pub struct Manifests {
 /// Reads the objects of a project, and checks each by itself.
 pub fn load(options: &Options, loader: &dyn Loader, sources: &mut Sources) -> Manifests {
     let read = reader::read(&options.files, loader, sources);
+    let existing = reader::read(&options.existing, loader, sources);
     let (mut customs, diagnostics, more) = crd::files(&options.crds, loader, sources);
-    customs.add(read.objects.iter());
+    customs.add(read.objects.iter().chain(&existing.objects));
     let mut manifests = Manifests {
         objects: read.objects,
         diagnostics: read.diagnostics,
         unchecked: Vec::new(),
         files: read.files,
-        complete: read.complete,
+        complete: read.complete && existing.complete,
     };
+    // What cannot be read of what is there already may be what is referred to.
+    manifests.diagnostics.extend(existing.diagnostics);
+    manifests.files.extend(existing.files);
     manifests.diagnostics.extend(diagnostics);
     manifests.files.extend(more);
     let mut checker = Checker {
@@ -127,6 +135,12 @@ pub fn load(options: &Options, loader: &dyn Loader, sources: &mut Sources) -> Ma
     for object in &mut manifests.objects {
         checker.object(object);
     }
+    let own: HashSet<String> = manifests.objects.iter().map(Object::identity).collect();
+    let there = existing.objects.into_iter().filter_map(|mut object| {
+        checker.place(&mut object);
+        (!own.contains(&object.identity())).then_some(object)
+    });
+    manifests.objects.extend(there);
     let unchecked = checker.unchecked();
     manifests.unchecked.extend(unchecked);
     manifests.diagnostics.sort_by_key(Diagnostic::primary);
@@ -148,15 +162,25 @@ struct Checker<'c> {
 
 impl Checker<'_> {
     fn object(&mut self, object: &mut Object) {
-        let custom = self.customs.of(object);
-        object.scope = match custom {
-            Some(custom) => custom.scope,
-            None => release::scope(&object.kind.text),
-        };
-        match custom {
+        self.place(object);
+        match self.customs.of(object) {
             Some(custom) => self.custom(object, custom),
             None => self.builtin(object),
         }
+        // Checking it may have told more of its scope.
+        self.name_namespace(object);
+    }
+
+    /// Finds out where an object is, without checking it.
+    fn place(&self, object: &mut Object) {
+        object.scope = match self.customs.of(object) {
+            Some(custom) => custom.scope,
+            None => release::scope(&object.kind.text),
+        };
+        self.name_namespace(object);
+    }
+
+    fn name_namespace(&self, object: &mut Object) {
         let written = object.node.at(&["metadata"]);
         let written = written.and_then(|metadata| metadata.text_of("namespace"));
         let written = written.filter(|namespace| !namespace.text.is_empty());

@@ -136,6 +136,25 @@ pub trait Language: Sync {
         }
     }
 
+    /// The next program to be asked what is there already where configurations are deployed to, given the answers so far; none
+    /// when these are all.
+    fn next_question(&self, answers: &[String]) -> Option<Renderer> {
+        let _ = answers;
+        None
+    }
+
+    /// The answers as a file of this language; none when they cannot be understood.
+    fn existing(&self, answers: &[String]) -> Option<String> {
+        let _ = answers;
+        None
+    }
+
+    /// The files that only tell what is there already: what is wrong in them is not told.
+    fn aside(&self, request: &Request) -> Vec<String> {
+        let _ = request;
+        Vec::new()
+    }
+
     /// The inputs it takes.
     fn inputs(&self) -> &'static [Input] {
         &[]
