@@ -7,6 +7,8 @@
     reason = "a test fails by panicking"
 )]
 
+#[cfg(unix)]
+mod around;
 mod reach;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -273,3 +273,106 @@ fn verdicts_are_those_of_a_real_server() {
     assert_eq!(files(&server), expected.collect(), "{server:#?}");
     assert_eq!(found(&examples), BTreeMap::new());
 }
+
+const THERE: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings, namespace: default}\ndata: {k: v}\n---\napiVersion: v1\nkind: Secret\nmetadata: {name: key, namespace: default}\nstringData: {password: hunter2}\n---\napiVersion: v1\nkind: Node\nmetadata: {name: n1}\n";
+const POD: &str = "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n  containers:\n  - name: c\n    image: i:1\n    resources: {requests: {cpu: 1}}\n    envFrom: [{configMapRef: {name: settings}}]\n    env: [{name: A, valueFrom: {secretKeyRef: {name: key, key: password}}}]\n";
+
+#[cfg(unix)]
+#[test]
+fn what_a_real_cluster_has_may_be_referred_to() {
+    use control_plane::User;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    if let Err(missing) = Programs::find() {
+        eprintln!("not run: {missing}");
+        return;
+    }
+    let home = tempfile::tempdir().unwrap();
+    let cluster = Cluster::start(home.path(), &Part::SERVER).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+    write("there.yaml", THERE);
+    write("pod.yaml", POD);
+    let there = folder.path().join("there.yaml").display().to_string();
+    let made = cluster
+        .kubectl(&["create", "namespace", "default"])
+        .unwrap();
+    assert!(made.status.success() || !made.stderr.is_empty());
+    let made = cluster.kubectl(&["apply", "-f", &there]).unwrap();
+    let why = String::from_utf8_lossy(&made.stderr).into_owned();
+    assert!(made.status.success(), "{why}");
+    let status = r#"{"status": {"allocatable": {"cpu": "2", "memory": "4Gi", "pods": "10"}, "capacity": {"cpu": "2", "memory": "4Gi", "pods": "10"}}}"#;
+    let patch = [
+        "patch",
+        "node",
+        "n1",
+        "--subresource=status",
+        "--type=merge",
+        "-p",
+        status,
+    ];
+    let made = cluster.kubectl(&patch).unwrap();
+    let why = String::from_utf8_lossy(&made.stderr).into_owned();
+    assert!(made.status.success(), "{why}");
+    // A new node is tainted until its kubelet says that it is ready.
+    let taint = ["taint", "node", "n1", "node.kubernetes.io/not-ready-"];
+    let made = cluster.kubectl(&taint).unwrap();
+    let why = String::from_utf8_lossy(&made.stderr).into_owned();
+    assert!(made.status.success(), "{why}");
+
+    // The `kubectl` of the cluster, as that of a user.
+    let own = cluster.kubectl_as(User::Admin);
+    let words = std::iter::once(own.get_program()).chain(own.get_args());
+    let words: Vec<String> = words
+        .map(|word| format!("'{}'", word.to_str().unwrap()))
+        .collect();
+    let kubectl = folder.path().join("bin/kubectl");
+    fs::create_dir(folder.path().join("bin")).unwrap();
+    fs::write(
+        &kubectl,
+        format!("#!/bin/sh\nexec {} \"$@\"\n", words.join(" ")),
+    )
+    .unwrap();
+    fs::set_permissions(&kubectl, fs::Permissions::from_mode(0o755)).unwrap();
+    let locus = |args: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_locus"));
+        command.args(args).current_dir(folder.path());
+        command
+            .env("PATH", folder.path().join("bin"))
+            .env("NO_COLOR", "1");
+        command.output().unwrap()
+    };
+    let codes = |output: &std::process::Output| {
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let findings = report["findings"].as_array().unwrap().iter();
+        let codes = findings.map(|found| found["rule"].as_str().unwrap().to_owned());
+        codes.collect::<BTreeSet<_>>()
+    };
+    let skip = "--skip=K8S059,K8S072";
+    let alone = codes(&locus(&["check", "--format=json", skip, "pod.yaml"]));
+    assert!(alone.contains("K8S004"), "{alone:?}");
+    let output = locus(&["check", "--format=json", skip, "--cluster", "pod.yaml"]);
+    assert_eq!(codes(&output), BTreeSet::new());
+    assert_eq!(output.status.code(), Some(0));
+
+    let placed = locus(&["place", "--cluster", "pod.yaml"]);
+    let text = String::from_utf8_lossy(&placed.stdout).into_owned();
+    assert_eq!(text, "n1  default/p\n");
+    let big = POD.replace("cpu: 1", "cpu: 3");
+    write("pod.yaml", &big);
+    let output = locus(&["check", "--format=json", skip, "--cluster", "pod.yaml"]);
+    assert_eq!(codes(&output), BTreeSet::from(["K8S300".to_owned()]));
+
+    // What the server made is what the server takes.
+    let live = locus(&["check", "--format=json", "--cluster", "--live"]);
+    let text = String::from_utf8_lossy(&live.stdout).into_owned();
+    let refused: Vec<String> = codes(&live)
+        .into_iter()
+        .filter(|code| code.starts_with("k8s-"))
+        .collect();
+    assert_eq!(refused, Vec::<String>::new(), "{text}");
+    assert!(
+        !text.contains("aHVudGVyMg"),
+        "what Secrets hold is not read"
+    );
+}

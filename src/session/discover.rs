@@ -118,6 +118,21 @@ pub(super) fn discover(registry: &Registry, files: &Files, paths: &[PathBuf]) ->
             }
         }
     }
+    // Parts are checked with what they are parts of; where nothing else was found, nothing was checked.
+    let is_part = |skipped: &Skipped| matches!(skipped.why, Skip::Part(_));
+    if found.is_empty()
+        && discovery.broken.is_empty()
+        && discovery.unchecked.is_empty()
+        && discovery.skipped.iter().any(is_part)
+    {
+        let folders = discovery.searched.iter();
+        let folders = folders.map(|(folder, _)| format!("`{folder}`"));
+        let folders: Vec<String> = folders.collect();
+        let message = format!("nothing in {} can be checked by itself", folders.join(", "));
+        let diagnostic = Diagnostic::warning("kind", message);
+        let help = "name what its files are parts of, such as the folder above";
+        discovery.unchecked.push(diagnostic.help(help));
+    }
     for language in registry.languages() {
         let own = found
             .iter()

@@ -104,7 +104,8 @@ fn of_file(registry: &Registry, files: &Files, name: &str, sources: &mut Sources
         return Recognition::Skipped(Skip::Unknown, Box::new(diagnostic));
     }
     let has_markup = is_template_name(name) || has_statements(&text);
-    if !has_markup {
+    let has_actions = has_actions(&text);
+    if !has_markup && !has_actions {
         let told = registry.by_name(name);
         if let Some(recognised) = told.or_else(|| registry.by_first_line(&text)) {
             return of_kind(registry, name, recognised, None);
@@ -117,8 +118,10 @@ fn of_file(registry: &Registry, files: &Files, name: &str, sources: &mut Sources
         return Recognition::Skipped(Skip::Empty, Box::new(diagnostic));
     }
     let parsed = yaml::parse(sources, file, &yaml::Limits::default());
-    if has_markup && (is_template_name(name) || !parsed.diagnostics.is_empty()) {
-        let message = format!("`{name}` is a Jinja template, not yet a configuration");
+    let is_jinja = has_markup && (is_template_name(name) || !parsed.diagnostics.is_empty());
+    if is_jinja || has_actions && breaks_at_markup(sources, &text, &parsed.diagnostics) {
+        let language = if is_jinja { "Jinja" } else { "Go" };
+        let message = format!("`{name}` is a {language} template, not yet a configuration");
         let diagnostic = Diagnostic::warning("kind", message)
             .help("render it first, then check the result")
             .at(Span::start_of(file));
@@ -195,6 +198,41 @@ fn has_statements(text: &str) -> bool {
     text.contains("{%") && text.lines().any(|line| line.trim_start().starts_with("{%"))
 }
 
+/// Whether a text has markup as templates of Go have, such as those of Helm: `{{ .Values.name }}`, `{{- if ... }}`. A script
+/// in a configuration may have such markup too.
+fn has_actions(text: &str) -> bool {
+    const WORDS: [&str; 12] = [
+        "if ",
+        "range ",
+        "with ",
+        "end",
+        "else",
+        "define ",
+        "include ",
+        "template ",
+        "toYaml ",
+        "tpl ",
+        "block ",
+        "/*",
+    ];
+    text.match_indices("{{").any(|(at, _)| {
+        let rest = text.get(at + 2..).unwrap_or("");
+        let rest = rest.strip_prefix('-').unwrap_or(rest).trim_start();
+        rest.starts_with(['.', '$']) || WORDS.iter().any(|word| rest.starts_with(word))
+    })
+}
+
+/// Whether it is markup that makes a text no YAML: an error is in a line that has some, or just after one.
+fn breaks_at_markup(sources: &Sources, text: &str, errors: &[Diagnostic]) -> bool {
+    let lines: Vec<&str> = text.lines().collect();
+    errors.iter().filter_map(Diagnostic::primary).any(|span| {
+        let line = sources.start(span).line;
+        let near = lines.iter().take(line).rev().take(2);
+        let mut near = near.filter(|line| !line.trim().is_empty());
+        near.any(|line| line.contains("{{"))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -214,6 +252,13 @@ mod tests {
         let template = "heat_template_version: rocky\nresources:\n{% for role in roles %}\n  a: 1\n{% endfor %}\n";
         assert_eq!(skip("a.yaml", template), Some(Skip::Template));
         assert_eq!(skip("compose.yaml", template), Some(Skip::Template));
+        let chart = "{{- if .Values.a }}\napiVersion: v1\nkind: Pod\n{{- end }}\n";
+        assert_eq!(skip("a.yaml", chart), Some(Skip::Template));
+        let value = "apiVersion: v1\nkind: Pod\nmetadata:\n  name: {{ include \"name\" . }}\n";
+        assert_eq!(skip("a.yaml", value), Some(Skip::Template));
+        let format =
+            "services:\n  a:\n    image: i\n    command: docker ps --format '{{ .Names }}'\n";
+        assert_eq!(skip("compose.yaml", format), None, "a script again");
         assert_eq!(skip("a.j2.yaml", "a: 1\n"), Some(Skip::Template));
         let script = "heat_template_version: rocky\noutputs:\n  a:\n    value: |\n      {% if x %}\n      {% endif %}\n";
         assert_eq!(

@@ -13,7 +13,6 @@ const NOTES: &[&str] = &[
     "certificatesigningrequests",
     "componentstatuses",
     "controllerrevisions",
-    "csinodes",
     "csistoragecapacities",
     "endpoints",
     "endpointslices",

@@ -3,6 +3,7 @@
 //! Nodes are shapes, and pods of one workload are a group, so that equal ones need no names. Whatever keeps pods off nodes,
 //! or is too much for them, has the line that says so: when there is no placement, the lines that conflict can be told.
 
+mod attach;
 pub(crate) mod demand;
 pub mod nodes;
 mod relations;
@@ -52,7 +53,11 @@ pub(crate) struct Stated {
 pub(crate) fn state(model: &Model<'_>, given: &[NodeShape]) -> Option<Stated> {
     let mut shapes: Vec<NodeShape> = given.to_vec();
     let nodes = model.objects.iter().filter(|object| object.is("", "Node"));
-    shapes.extend(nodes.map(NodeShape::of));
+    shapes.extend(nodes.map(|node| {
+        let mut shape = NodeShape::of(node);
+        attach::limit(model, &mut shape);
+        shape
+    }));
     if shapes.is_empty() {
         return None;
     }
@@ -179,6 +184,15 @@ impl Builder<'_, '_> {
         for resource in self.stated.problem.resources.clone() {
             if &*resource == "pods" {
                 demand.push(vec![vec![(1000, None)]]);
+                continue;
+            }
+            if attach::is_limit(&resource) {
+                let volumes = attach::volumes(self.model, workload, object, &namespace, &resource);
+                let own = volumes.into_iter().map(|span| {
+                    let line = self.line(span, "has a volume that is attached to the node");
+                    (1000, Some(line))
+                });
+                demand.push(vec![own.collect()]);
                 continue;
             }
             let sums = asked.get(&resource).cloned().unwrap_or_default();
