@@ -2,6 +2,7 @@
 
 pub(super) mod domain;
 mod graph;
+mod mentions;
 mod search;
 mod signatures;
 

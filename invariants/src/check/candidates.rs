@@ -4,9 +4,9 @@ use std::ops::ControlFlow;
 
 use locus_core::diagnostic::Verdict;
 use locus_core::value::{SymbolId, Value};
-use locus_core::{Diagnostic, LocationGraph};
+use locus_core::{Diagnostic, LocationGraph, Span};
 use rayon::prelude::*;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::populate::populate;
 use super::report::{Binding, Reporter};
@@ -21,6 +21,9 @@ pub struct Candidate {
     pub finding: Diagnostic,
     /// The symbols that decide it.
     pub depends: Vec<Dependence>,
+    /// Where the same members are reported in the order of the text, when this is another order and both may break the
+    /// rule.
+    pub mirrors: Option<Span>,
 }
 
 /// A symbol that decides something.
@@ -109,8 +112,9 @@ impl Checker {
         }
         evaluator.restart(options.budget);
         let terms = &self.program().terms;
-        let mut known: FxHashSet<Vec<Atom>> = FxHashSet::default();
-        let mut open: Vec<Binding> = Vec::new();
+        // Of two orders of the same members, that of the text is reported where both break the rule.
+        let mut known: FxHashSet<(Vec<Atom>, bool)> = FxHashSet::default();
+        let mut open: Vec<(Binding, Vec<Atom>, bool)> = Vec::new();
         // Bindings that hold for every input are found by the plain check.
         let run = evaluator.run(query, Search::Complete, &mut |this, tri| {
             // That an input may be equal to a member of a set makes no second member of it.
@@ -129,8 +133,9 @@ impl Checker {
                 let binding = Binding {
                     values: values.collect(),
                 };
-                if known.insert(identity(rule, &binding).0) {
-                    open.push(binding);
+                let (key, ascending) = identity(rule, &binding);
+                if known.insert((key.clone(), ascending)) {
+                    open.push((binding, key, ascending));
                 }
             }
             Ok(ControlFlow::Continue(()))
@@ -147,8 +152,20 @@ impl Checker {
                 opaque: touched.opaque,
             })
         };
+        // Where each of those in the order of the text is reported, of which there is another order too.
+        let mut first: FxHashMap<Vec<Atom>, Option<Span>> = FxHashMap::default();
+        for (binding, key, ascending) in &open {
+            if *ascending && known.contains(&(key.clone(), false)) {
+                let place = reporter.finding(rule, binding).primary();
+                first.insert(key.clone(), place);
+            }
+        }
         let given_up = run.is_err() || open.len() > APART;
-        for binding in open.into_iter().take(APART) {
+        for (binding, key, ascending) in open.into_iter().take(APART) {
+            let mirrors = match ascending {
+                true => None,
+                false => first.get(&key).copied().flatten(),
+            };
             evaluator.restart(options.budget);
             let anchors = binding.values.iter().copied();
             let anchors = anchors.filter(|(var, _)| rule.anchors.contains(var));
@@ -161,13 +178,18 @@ impl Checker {
             finding.help = None;
             finding.fixes.clear();
             finding.verdict = Verdict::Undecided { why: String::new() };
-            found.push(Candidate { finding, depends });
+            found.push(Candidate {
+                finding,
+                depends,
+                mirrors,
+            });
         }
         if given_up {
             let finding = Diagnostic::warning(rule.rule.id.clone(), rule.rule.title.clone());
             found.push(Candidate {
                 finding,
                 depends: everything(&symbols),
+                mirrors: None,
             });
         }
     }

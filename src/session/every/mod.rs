@@ -33,7 +33,7 @@ use super::discover::Project;
 use super::{Cancel, Cancelled, Snapshot};
 use goals::{Goals, Row, STRENGTHS};
 use space::{Factor, Space};
-use trial::{Key, Said, Trials, key};
+use trial::{Key, Said, Trials, key, place_of};
 use values::{Asked, Tried};
 
 pub use witness::Violable;
@@ -150,10 +150,12 @@ impl Snapshot {
         let mut everything = Everything {
             trials: rows.len(),
             dependent: {
-                let all = places.iter().zip(&depends);
-                let dependent = all.filter(|(_, one)| !one.inputs.is_empty());
+                let all = places.iter().zip(&depends).zip(&candidates.list);
+                let dependent = all.filter(|((_, one), candidate)| {
+                    !one.inputs.is_empty() && candidate.mirrors.is_none()
+                });
                 dependent
-                    .map(|(place, _)| place)
+                    .map(|((place, _), _)| place)
                     .collect::<FxHashSet<_>>()
                     .len()
             },
@@ -171,16 +173,25 @@ impl Snapshot {
         }
         let violable: FxHashSet<&Key> = seen.keys().collect();
         let mut asked_of: FxHashSet<&Key> = FxHashSet::default();
-        for ((candidate, decides), place) in candidates.list.iter().zip(&depends).zip(&places) {
+        let asked = candidates.list.iter().zip(&depends).zip(&places);
+        let (texts, others): (Vec<_>, Vec<_>) =
+            asked.partition(|((candidate, _), _)| candidate.mirrors.is_none());
+        for ((candidate, decides), place) in texts.into_iter().chain(others) {
             let known = base.get(place).is_some() || violable.contains(place);
             let decided = known || whole || (decides.proved && covered);
-            // Several ways to one finding are one question.
-            if !decided && asked_of.insert(place) {
-                let mut open = undecided(candidate, decides, &tried);
-                let files = report.sources.merge(vec![loading.sources.clone()]);
-                open.move_to(files.first().map_or(&[], Vec::as_slice));
-                everything.undecided.push(open);
+            // Several ways to one finding are one question, and so are two orders of its members.
+            let asked = |key: &Key| asked_of.contains(key) || violable.contains(key);
+            let twin = candidate.mirrors.map(|span| {
+                let code = candidate.finding.code.clone();
+                place_of(code, span, &loading.sources)
+            });
+            if decided || twin.as_ref().is_some_and(asked) || !asked_of.insert(place) {
+                continue;
             }
+            let mut open = undecided(candidate, decides, &tried);
+            let files = report.sources.merge(vec![loading.sources.clone()]);
+            open.move_to(files.first().map_or(&[], Vec::as_slice));
+            everything.undecided.push(open);
         }
         if given.proofs
             && let Some(proof) = space.proof()

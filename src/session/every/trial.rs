@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use locus_core::memory::Memory;
-use locus_core::{Diagnostic, Sources};
+use locus_core::{Diagnostic, Sources, Span};
 use locus_frontends::language::Chosen;
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -47,14 +47,15 @@ impl Said {
 pub(super) fn key(finding: &Diagnostic, sources: &Sources) -> Key {
     let code = finding.code.clone();
     match finding.primary() {
-        Some(span) => (
-            code,
-            sources.name(span.file).to_owned(),
-            span.start,
-            span.end,
-        ),
+        Some(span) => place_of(code, span, sources),
         None => (code, String::new(), 0, 0),
     }
+}
+
+/// The key of what is found at a place.
+pub(super) fn place_of(code: String, span: Span, sources: &Sources) -> Key {
+    let name = sources.name(span.file).to_owned();
+    (code, name, span.start, span.end)
 }
 
 /// Makes plain checks.

@@ -74,7 +74,16 @@ impl Builder<'_> {
             current.component.atom,
             span,
         );
-        let chooses = self.truth(port.picks_one(), span);
+        let open = item
+            .open()
+            .or_else(|| item.some("published").and_then(Tree::open))
+            .or_else(|| item.some("host_ip").and_then(Tree::open))
+            .map(|open| Box::new(open.clone()));
+        // A variable may be a range, of which each container takes one port or all.
+        let chooses = match (published, &open) {
+            (Numbers::Open, Some(open)) => self.part_of(sig!("Bool"), open, "chooses", span),
+            _ => self.truth(port.picks_one(), span),
+        };
         self.fact(field!("Publication", "chooses"), atom, chooses, span);
         let texts: [(FieldId<2>, &str); 2] = [
             (field!("Publication", "protocol"), &port.protocol),
@@ -93,20 +102,15 @@ impl Builder<'_> {
             Numbers::Open => HOLE.to_string().into(),
         };
         self.part_fact(field!("Publication", "container_port"), atom, item, &target);
-        let capacity = match published.count() {
-            Some(count) if port.picks_one() => Some(count),
-            Some(_) => Some(1),
-            None => None,
+        let capacity = match (published.count(), &open) {
+            (Some(count), _) if port.picks_one() => Some(self.number(i128::from(count), span)),
+            (Some(_), _) => Some(self.number(1, span)),
+            (None, Some(open)) => Some(self.part_of(sig!("Number"), open, "ports", span)),
+            (None, None) => None,
         };
         if let Some(capacity) = capacity {
-            let capacity = self.number(i128::from(capacity), span);
             self.fact(field!("Publication", "capacity"), atom, capacity, span);
         }
-        let open = item
-            .open()
-            .or_else(|| item.some("published").and_then(Tree::open))
-            .or_else(|| item.some("host_ip").and_then(Tree::open))
-            .map(|open| Box::new(open.clone()));
         self.publications.push(Pending {
             atom,
             port,

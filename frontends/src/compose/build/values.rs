@@ -149,6 +149,18 @@ impl Builder<'_> {
         atom
     }
 
+    /// The atom of what a text that depends on variables comes to, which is not the text itself.
+    pub(super) fn part_of(&mut self, sig: SigId, open: &Open, what: &str, span: Span) -> AtomId {
+        let ty = if sig == sig!("Bool") {
+            ValueType::Bool
+        } else {
+            ValueType::Int
+        };
+        let symbol = self.symbol(open, ty, span);
+        let name = format!("{} {what}", open.written);
+        self.facts.valued(sig, name, span, Value::Symbolic(symbol))
+    }
+
     /// States a text; nothing for what is no scalar.
     pub(super) fn text_fact(&mut self, field: FieldId<2>, owner: AtomId, tree: &Tree) {
         let atom = match (&tree.kind, tree.text()) {

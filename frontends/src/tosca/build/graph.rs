@@ -11,6 +11,7 @@ use locus_core::value::{Domain, Field, Item, Symbol, SymbolKind, ValueType};
 use locus_core::{LocationGraph, Span, Value};
 use rustc_hash::FxHashMap;
 
+use super::mentions::Mentions;
 use super::{Service, is_host};
 use crate::tosca::names::TypeId;
 use crate::tosca::text::call;
@@ -39,6 +40,7 @@ pub(super) fn build(
             inputs.insert(input.property.name.clone(), symbol);
         }
     }
+    let mentions = Mentions::new(topology, &inputs);
     let mut locations = Vec::new();
     for (index, template) in topology.nodes.iter().enumerate() {
         let sort = sort(topology, template.ty, template.node);
@@ -58,6 +60,7 @@ pub(super) fn build(
                 topology,
                 &mut service.graph,
                 &inputs,
+                &mentions,
                 name,
                 *span,
                 value,
@@ -101,6 +104,7 @@ pub(super) fn build(
                 name,
                 assignment,
             );
+            mentions.requirement(&mut service.graph, template, assignment);
         }
     }
 }
@@ -171,6 +175,7 @@ fn known(
     topology: &Topology<'_, '_>,
     graph: &mut LocationGraph,
     inputs: &FxHashMap<Arc<str>, locus_core::value::SymbolId>,
+    mentions: &Mentions<'_, '_, '_>,
     name: &Arc<str>,
     span: Span,
     value: &Val,
@@ -183,6 +188,10 @@ fn known(
     {
         return Value::Symbolic(*symbol);
     }
+    let depends = match value.is_known() {
+        true => Vec::new(),
+        false => node.map(|node| mentions.of(node)).unwrap_or_default(),
+    };
     let mut unknown = || {
         Value::Symbolic(graph.add_symbol(Symbol {
             name: name.clone(),
@@ -190,7 +199,7 @@ fn known(
             domain: Domain::of(ValueType::Any),
             span,
             default: None,
-            depends: Vec::new(),
+            depends: depends.clone(),
         }))
     };
     value.to_value(span, &mut unknown)
