@@ -7,7 +7,7 @@ use locus_core::{Diagnostic, Span, suggest};
 use super::{Group, Here, Member, Target, Topology};
 use crate::tosca::grammar::TypeKind;
 use crate::tosca::model::members_role::operations;
-use crate::tosca::model::{Flat, Interface, Property, entries, find, ordered};
+use crate::tosca::model::{Flat, Interface, Primitive, Property, entries, find, ordered};
 use crate::tosca::text::Call;
 use crate::tosca::value::{Checker, Refer, Val};
 use crate::yaml::{Kind, Mapping, Node, Schema as Yaml};
@@ -61,7 +61,7 @@ impl<'a> Topology<'_, 'a> {
                     .push((name.clone(), span, value));
             },
         );
-        let attributes = self.section(index, "attributes");
+        let mut attributes = self.section(index, "attributes");
         let all: Vec<Rc<Property<'a>>> = template
             .flat
             .attributes
@@ -69,6 +69,7 @@ impl<'a> Topology<'_, 'a> {
             .chain(&template.flat.properties)
             .cloned()
             .collect();
+        self.unfold(&mut attributes, &all);
         self.values(
             &checker,
             &attributes,
@@ -103,6 +104,34 @@ impl<'a> Topology<'_, 'a> {
         }
         for assignment in &template.assignments {
             self.check_assignment(index, assignment);
+        }
+    }
+
+    /// Takes the values out of attributes of 1.x that are assigned with a description (1.3, 3.6.13.2.2).
+    fn unfold(
+        &self,
+        assigned: &mut [(&'a std::sync::Arc<str>, &'a crate::yaml::Entry)],
+        attributes: &[Rc<Property<'a>>],
+    ) {
+        if !self.version().is_simple() {
+            return;
+        }
+        for (name, entry) in assigned {
+            let Some(map) = entry.value.as_mapping() else {
+                continue;
+            };
+            let primitive = find(attributes, name)
+                .and_then(|attribute| self.model.primitive(attribute.schema.ty));
+            // A map, or a type with fields, may have these keys itself.
+            let plain = primitive.is_some_and(|primitive| primitive != Primitive::Map);
+            let known =
+                |(key, _): (&std::sync::Arc<str>, _)| matches!(&**key, "description" | "value");
+            if let Some(value) = map.entry("value")
+                && plain
+                && map.named().all(known)
+            {
+                *entry = value;
+            }
         }
     }
 
@@ -199,7 +228,7 @@ impl<'a> Topology<'_, 'a> {
                 selected,
                 |_, _, _| {},
             );
-            let attributes: Vec<_> =
+            let mut attributes: Vec<_> =
                 entries(node.and_then(|node| node.get("attributes"))).collect();
             let all: Vec<_> = capability
                 .attributes
@@ -207,6 +236,7 @@ impl<'a> Topology<'_, 'a> {
                 .chain(&capability.properties)
                 .cloned()
                 .collect();
+            self.unfold(&mut attributes, &all);
             self.values(
                 checker,
                 &attributes,
@@ -405,13 +435,14 @@ impl<'a> Topology<'_, 'a> {
             false,
             |_, _, _| {},
         );
-        let attributes: Vec<_> = entries(relationship.get("attributes")).collect();
+        let mut attributes: Vec<_> = entries(relationship.get("attributes")).collect();
         let all: Vec<_> = flat
             .attributes
             .iter()
             .chain(&flat.properties)
             .cloned()
             .collect();
+        self.unfold(&mut attributes, &all);
         self.values(
             &checker,
             &attributes,
@@ -472,13 +503,14 @@ impl<'a> Topology<'_, 'a> {
                 copied,
                 |_, _, _| {},
             );
-            let attributes: Vec<_> = entries(relationship.node.get("attributes")).collect();
+            let mut attributes: Vec<_> = entries(relationship.node.get("attributes")).collect();
             let all: Vec<_> = flat
                 .attributes
                 .iter()
                 .chain(&flat.properties)
                 .cloned()
                 .collect();
+            self.unfold(&mut attributes, &all);
             self.values(
                 &checker,
                 &attributes,
