@@ -57,6 +57,11 @@ pub(super) fn options(params: &InitializeParams) -> Options {
         encoding: Encoding::negotiate(offered.unwrap_or_default()),
         pulls: text.is_some_and(|text| text.diagnostic.is_some()),
         refreshes: is_set(refresh.and_then(|refresh| refresh.refresh_support)),
+        lens_refreshes: is_set(
+            workspace
+                .and_then(|workspace| workspace.code_lens.as_ref())
+                .and_then(|lens| lens.refresh_support),
+        ),
         snippets: is_set(item.and_then(|item| item.snippet_support)),
         versioned_edits: is_set(edits.and_then(|edits| edits.document_changes)),
         symbol_tree: is_set(
@@ -141,7 +146,9 @@ pub(super) fn server(options: &Options) -> ServerCapabilities {
         )),
         execute_command_provider: Some(ExecuteCommandOptions {
             commands: commands::ALL.iter().map(|&name| name.to_owned()).collect(),
-            work_done_progress_options: no_progress,
+            work_done_progress_options: WorkDoneProgressOptions {
+                work_done_progress: Some(true),
+            },
         }),
         workspace: Some(WorkspaceServerCapabilities {
             workspace_folders: Some(WorkspaceFoldersServerCapabilities {

@@ -171,6 +171,11 @@ impl Checker {
         for &path in &open {
             world.cancel.check()?;
             if self.all || self.dirty.contains(path) || !self.owners.contains_key(path) {
+                // It is looked at again once the workspace was searched.
+                if world.must_wait(path) {
+                    self.owners.remove(path);
+                    continue;
+                }
                 self.owners.insert(path.to_owned(), world.subjects(path));
             }
         }

@@ -112,6 +112,7 @@ fn related(
         if let Some(location) = ranges.location(span) {
             let message = match message {
                 "" => "see here".to_owned(),
+                file if ranges.is_file(file) => "in this file".to_owned(),
                 message => message.to_owned(),
             };
             places.push(DiagnosticRelatedInformation { location, message });

@@ -13,6 +13,7 @@ mod requests;
 mod server;
 mod transport;
 mod uri;
+mod verdicts;
 mod world;
 
 use std::io::{BufReader, Read, Write};

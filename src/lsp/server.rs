@@ -9,14 +9,13 @@ use lsp_server::{ErrorCode, Message, Notification, Request, RequestId, Response}
 use lsp_types::notification::{
     Cancel as CancelRequest, DidChangeTextDocument, DidChangeWatchedFiles,
     DidChangeWorkspaceFolders, DidCloseTextDocument, DidOpenTextDocument, DidSaveTextDocument,
-    Notification as _, Progress,
+    Notification as _,
 };
 use lsp_types::request as requested;
 use lsp_types::request::Request as _;
 use lsp_types::{
     DidChangeWatchedFilesRegistrationOptions, FileChangeType, FileSystemWatcher, GlobPattern,
-    InitializeParams, InitializeResult, NumberOrString, ProgressParams, ProgressParamsValue,
-    ServerInfo, WorkDoneProgress, WorkDoneProgressBegin, WorkDoneProgressEnd,
+    InitializeParams, InitializeResult, NumberOrString, ServerInfo,
 };
 use serde::de::DeserializeOwned;
 
@@ -25,6 +24,7 @@ use super::documents::{Document, Documents};
 use super::jobs::Pool;
 use super::requests::{self, Failure};
 use super::transport::Client;
+use super::verdicts::Verdicts;
 use super::world::{Index, Options, World};
 use super::{End, Event, capabilities, uri};
 use crate::session::{Cancel, Session};
@@ -37,12 +37,22 @@ pub(super) struct Server {
     documents: Documents,
     folders: Arc<Vec<String>>,
     index: Index,
+    is_indexed: bool,
+    verdicts: Verdicts,
     options: Arc<Options>,
     stage: Stage,
     pool: Pool,
     running: HashMap<RequestId, Cancel>,
+    /// Requests for diagnostics that wait until the workspace was searched.
+    held: Vec<Request>,
     checking: Option<Checking>,
-    indexing: Cancel,
+    indexing: Option<Indexing>,
+}
+
+/// The thread that searches the workspace, and what calls its current work off.
+struct Indexing {
+    worlds: Sender<World>,
+    cancel: Cancel,
 }
 
 /// The thread that checks, and what calls its current work off.
@@ -70,12 +80,15 @@ impl Server {
             documents: Documents::default(),
             folders: Arc::default(),
             index: Index::default(),
+            is_indexed: false,
+            verdicts: Verdicts::default(),
             options: Arc::default(),
             stage: Stage::Fresh,
             pool: Pool::new(),
             running: HashMap::new(),
+            held: Vec::new(),
             checking: None,
-            indexing: Cancel::default(),
+            indexing: None,
         }
     }
 
@@ -100,7 +113,11 @@ impl Server {
                 Event::Gone => break,
                 Event::Indexed(index) => {
                     self.index = index;
+                    self.is_indexed = true;
                     self.changed(Changed::All);
+                    for request in std::mem::take(&mut self.held) {
+                        self.request(request);
+                    }
                 }
                 Event::Answered(id) => {
                     self.running.remove(&id);
@@ -114,7 +131,9 @@ impl Server {
     /// Calls all work off.
     fn stop(&mut self) {
         self.running.values().for_each(Cancel::cancel);
-        self.indexing.cancel();
+        if let Some(indexing) = self.indexing.take() {
+            indexing.cancel.cancel();
+        }
         if let Some(checking) = self.checking.take() {
             checking.cancel.cancel();
         }
@@ -126,6 +145,8 @@ impl Server {
             documents: self.documents.clone(),
             folders: self.folders.clone(),
             index: self.index.clone(),
+            is_indexed: self.is_indexed,
+            verdicts: self.verdicts.clone(),
             options: self.options.clone(),
             cancel,
         }
@@ -159,6 +180,9 @@ impl Server {
                     .client
                     .send(Response::new_ok(request.id, serde_json::Value::Null));
             }
+            (Stage::Serving, requested::DocumentDiagnosticRequest::METHOD) if !self.is_indexed => {
+                return self.held.push(request);
+            }
             (Stage::Serving, _) => {}
         }
         requests::dispatch(self, request);
@@ -173,6 +197,9 @@ impl Server {
         R::Params: Send + 'static,
     {
         let id = request.id;
+        let token = request.params.get("workDoneToken").cloned();
+        let token: Option<NumberOrString> =
+            token.and_then(|token| serde_json::from_value(token).ok());
         let params: R::Params = match serde_json::from_value(request.params) {
             Ok(params) => params,
             Err(error) => {
@@ -184,7 +211,10 @@ impl Server {
         let world = self.world(cancel.clone());
         self.running.insert(id.clone(), cancel);
         let (client, events) = (self.client.clone(), self.events.clone());
-        self.pool.spawn(move || {
+        let work = move || {
+            if let Some(token) = &token {
+                client.begin(token.clone(), "Locus");
+            }
             let answered = if world.cancel.is_cancelled() {
                 Ok(Err(Failure::Cancelled))
             } else {
@@ -206,9 +236,25 @@ impl Server {
                     format!("`{}` failed; this is a mistake in Locus", R::METHOD),
                 ),
             };
+            if let Some(token) = token {
+                client.end(token);
+            }
             client.send(response);
+            // A command of a model has a verdict now, which a lens shows.
+            if R::METHOD == requested::ExecuteCommand::METHOD && world.options.lens_refreshes {
+                client.raw(serde_json::json!({
+                    "jsonrpc": "2.0",
+                    "id": format!("lens-{id}"),
+                    "method": requested::CodeLensRefresh::METHOD,
+                }));
+            }
             let _ = events.send(Event::Answered(id));
-        });
+        };
+        // What may take long keeps nobody from an answer.
+        match R::METHOD {
+            requested::ExecuteCommand::METHOD => drop(std::thread::spawn(work)),
+            _ => self.pool.spawn(work),
+        }
     }
 
     /// Says that a method is not known.
@@ -232,6 +278,7 @@ impl Server {
         if folders.is_empty() {
             folders.extend(params.root_uri.as_ref().map(uri::to_path));
         }
+        self.is_indexed = folders.is_empty();
         self.folders = Arc::new(folders);
         self.options = Arc::new(options);
         let result = InitializeResult {
@@ -270,6 +317,11 @@ impl Server {
                 if let Some(cancel) = server.running.get(&id) {
                     cancel.cancel();
                 }
+                if let Some(at) = server.held.iter().position(|held| held.id == id) {
+                    server.held.remove(at);
+                    let message = "the request was called off";
+                    server.refuse(id, ErrorCode::RequestCanceled, message);
+                }
             }),
             DidOpenTextDocument::METHOD => {
                 self.with::<DidOpenTextDocument>(notification, |server, params| {
@@ -282,6 +334,10 @@ impl Server {
                         text: document.text.into(),
                     };
                     server.documents.open(path.clone(), opened);
+                    // A file that is not saved yet may be part of a project.
+                    if !std::path::Path::new(&path).exists() {
+                        server.search_for(&path);
+                    }
                     server.changed(Changed::Files(vec![path]));
                 });
             }
@@ -302,6 +358,9 @@ impl Server {
                     let path = uri::to_path(&params.text_document.uri);
                     if server.documents.close(&path) {
                         server.session.close(&path);
+                        if !std::path::Path::new(&path).exists() {
+                            server.forget(&path);
+                        }
                         server.changed(Changed::Files(vec![path]));
                     }
                 });
@@ -310,9 +369,7 @@ impl Server {
                 self.with::<DidSaveTextDocument>(notification, |server, params| {
                     let path = uri::to_path(&params.text_document.uri);
                     // A new file may make a new project.
-                    if !server.index.iter().any(|one| one.reads.contains(&path)) {
-                        server.reindex();
-                    }
+                    server.search_for(&path);
                     server.changed(Changed::Files(vec![path]));
                 });
             }
@@ -340,6 +397,20 @@ impl Server {
                 });
             }
             _ => {}
+        }
+    }
+
+    /// Searches the workspace again for a file that is part of nothing yet.
+    fn search_for(&mut self, path: &str) {
+        if self.is_indexed && !self.index.iter().any(|one| one.reads.contains(path)) {
+            self.reindex();
+        }
+    }
+
+    /// Searches the workspace again without a file that is part of something.
+    fn forget(&mut self, path: &str) {
+        if self.index.iter().any(|one| one.reads.contains(path)) {
+            self.reindex();
         }
     }
 
@@ -393,39 +464,18 @@ impl Server {
 
     /// Finds the projects of the workspace again, on a thread of its own.
     fn reindex(&mut self) {
-        self.indexing.cancel();
-        self.indexing = Cancel::default();
-        let world = self.world(self.indexing.clone());
-        let events = self.events.clone();
-        let client = self.options.progress.then(|| self.client.clone());
-        std::thread::spawn(move || {
-            let token = format!("index-{}", world.snapshot.revision());
-            let tell = |value: WorkDoneProgress| {
-                if let Some(client) = &client {
-                    client.notify::<Progress>(ProgressParams {
-                        token: NumberOrString::String(token.clone()),
-                        value: ProgressParamsValue::WorkDone(value),
-                    });
-                }
-            };
-            if let Some(client) = &client {
-                client.raw(serde_json::json!({
-                    "jsonrpc": "2.0",
-                    "id": token,
-                    "method": requested::WorkDoneProgressCreate::METHOD,
-                    "params": { "token": token },
-                }));
-            }
-            tell(WorkDoneProgress::Begin(WorkDoneProgressBegin {
-                title: "Locus: finding configurations".to_owned(),
-                ..WorkDoneProgressBegin::default()
-            }));
-            let found = catch_unwind(AssertUnwindSafe(|| world.find_projects()));
-            tell(WorkDoneProgress::End(WorkDoneProgressEnd::default()));
-            if let Ok(Ok(index)) = found {
-                let _ = events.send(Event::Indexed(index));
-            }
+        let cancel = Cancel::default();
+        let world = self.world(cancel.clone());
+        let (events, client) = (self.events.clone(), self.client.clone());
+        let indexing = self.indexing.get_or_insert_with(|| {
+            let (worlds, inbox) = mpsc::channel();
+            std::thread::spawn(move || index_all(&inbox, &events, &client));
+            let cancel = Cancel::default();
+            Indexing { worlds, cancel }
         });
+        indexing.cancel.cancel();
+        indexing.cancel = cancel;
+        let _ = indexing.worlds.send(world);
     }
 
     /// Has what changed checked, and calls the check of what was before off.
@@ -436,6 +486,41 @@ impl Server {
             checking.cancel.cancel();
             checking.cancel = cancel;
             let _ = checking.changes.send(Change { world, what });
+        }
+    }
+}
+
+/// Searches the workspace each time that it is asked to; of several wishes, the last counts.
+fn index_all(inbox: &Receiver<World>, events: &Sender<Event>, client: &Client) {
+    while let Ok(mut world) = inbox.recv() {
+        while let Ok(newer) = inbox.try_recv() {
+            world = newer;
+        }
+        let token = NumberOrString::String(format!("index-{}", world.snapshot.revision()));
+        let client = world.options.progress.then_some(client);
+        if let Some(client) = client {
+            client.raw(serde_json::json!({
+                "jsonrpc": "2.0",
+                "id": token,
+                "method": requested::WorkDoneProgressCreate::METHOD,
+                "params": { "token": token },
+            }));
+            client.begin(token.clone(), "Locus: finding configurations");
+        }
+        let searched = catch_unwind(AssertUnwindSafe(|| {
+            let mut index = world.find_projects();
+            // What files are checked with is known before all is known that they read.
+            let _ = events.send(Event::Indexed(Arc::new(index.clone())));
+            if world.add_reads(&mut index).is_ok() {
+                let _ = events.send(Event::Indexed(Arc::new(index)));
+            }
+        }));
+        if searched.is_err() {
+            // Whoever waits for the workspace waits no longer.
+            let _ = events.send(Event::Indexed(Index::default()));
+        }
+        if let Some(client) = client {
+            client.end(token);
         }
     }
 }

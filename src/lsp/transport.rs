@@ -7,6 +7,11 @@ use std::io::{BufRead, Read, Write};
 use std::sync::mpsc::{Receiver, Sender};
 
 use lsp_server::{ErrorCode, Message};
+use lsp_types::notification::Progress;
+use lsp_types::{
+    NumberOrString, ProgressParams, ProgressParamsValue, WorkDoneProgress, WorkDoneProgressBegin,
+    WorkDoneProgressEnd,
+};
 use serde_json::{Value, json};
 
 /// The longest message that is read.
@@ -163,6 +168,25 @@ impl Client {
             let method = N::METHOD.to_owned();
             self.send(lsp_server::Notification { method, params });
         }
+    }
+
+    /// Says that some work has begun.
+    pub(super) fn begin(&self, token: NumberOrString, title: &str) {
+        let begin = WorkDoneProgressBegin {
+            title: title.to_owned(),
+            ..WorkDoneProgressBegin::default()
+        };
+        self.progress(token, WorkDoneProgress::Begin(begin));
+    }
+
+    /// Says that some work is done.
+    pub(super) fn end(&self, token: NumberOrString) {
+        self.progress(token, WorkDoneProgress::End(WorkDoneProgressEnd::default()));
+    }
+
+    fn progress(&self, token: NumberOrString, value: WorkDoneProgress) {
+        let value = ProgressParamsValue::WorkDone(value);
+        self.notify::<Progress>(ProgressParams { token, value });
     }
 
     /// Sends any JSON.

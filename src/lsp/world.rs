@@ -9,9 +9,11 @@ use locus_core::{FileId, Sources, Span};
 use locus_frontends::loader::{Loader as _, PathKind, normalize};
 use lsp_types::{Location, Position, Range as LspRange, Uri};
 
+use super::checker::is_model;
 use super::documents::Documents;
 use super::position::{Encoding, Lines};
 use super::uri;
+use super::verdicts::Verdicts;
 use crate::session::{Cancel, Cancelled, Given, NameHere, Project, Report, Snapshot};
 
 /// What the client can do, and what it asked for.
@@ -23,6 +25,8 @@ pub(super) struct Options {
     pub(super) pulls: bool,
     /// Whether the client takes [`refresh`](https://microsoft.github.io/language-server-protocol) of diagnostics.
     pub(super) refreshes: bool,
+    /// Whether the client takes the same of lenses.
+    pub(super) lens_refreshes: bool,
     /// Whether the client fills in snippets.
     pub(super) snippets: bool,
     /// Whether the client takes a version with the edits of a file.
@@ -69,6 +73,10 @@ pub(super) struct World {
     pub(super) folders: Arc<Vec<String>>,
     /// The projects of the workspace.
     pub(super) index: Index,
+    /// Whether they were looked for: before that, what a file is checked with is not known.
+    pub(super) is_indexed: bool,
+    /// What the commands of models came to.
+    pub(super) verdicts: Verdicts,
     /// What the client can do.
     pub(super) options: Arc<Options>,
     /// Calls the work off.
@@ -90,26 +98,46 @@ impl World {
         }
     }
 
-    /// Finds the projects in the folders of the workspace, and what each of them reads.
-    pub(super) fn find_projects(&self) -> Result<Index, Cancelled> {
+    /// Finds the projects in the folders of the workspace, with their own files.
+    pub(super) fn find_projects(&self) -> Vec<Indexed> {
         let folders: Vec<PathBuf> = self.folders.iter().map(PathBuf::from).collect();
         if folders.is_empty() {
-            return Ok(Index::default());
+            return Vec::new();
         }
+        let found = self.snapshot.discover(&folders).projects.into_iter();
+        let indexed = found.map(|project| Indexed {
+            reads: project.files.iter().map(|path| absolute(path)).collect(),
+            project,
+        });
+        indexed.collect()
+    }
+
+    /// Adds what else projects read, which takes longer to find.
+    pub(super) fn add_reads(&self, index: &mut [Indexed]) -> Result<(), Cancelled> {
         let given = self.given();
-        let found = self.snapshot.discover(&folders).projects;
-        let mut index = Vec::new();
-        for (at, project) in found.into_iter().enumerate() {
+        for indexed in index.iter_mut().take(INDEXED) {
             self.cancel.check()?;
-            let reads = if at < INDEXED {
-                let report = self.snapshot.read(&project, &given);
-                report.watched.iter().map(|path| absolute(path)).collect()
-            } else {
-                project.files.iter().map(|path| absolute(path)).collect()
-            };
-            index.push(Indexed { project, reads });
+            let report = self.snapshot.read(&indexed.project, &given);
+            indexed.reads = report.watched.iter().map(|path| absolute(path)).collect();
         }
-        Ok(Arc::new(index))
+        Ok(())
+    }
+
+    /// Whether a file is in a folder of the workspace that is still being searched for what it is checked with: what is
+    /// said about it alone would be wrong.
+    pub(super) fn must_wait(&self, path: &str) -> bool {
+        let is_inside = |folder: &String| {
+            let rest = path.strip_prefix(folder.trim_end_matches('/'));
+            rest.is_some_and(|rest| rest.starts_with('/'))
+        };
+        if self.is_indexed || !self.folders.iter().any(is_inside) {
+            return false;
+        }
+        is_model(path)
+            || self
+                .snapshot
+                .language_of(path)
+                .is_some_and(|known| known.language.shares_names())
     }
 
     /// The projects that a file is part of: the one it belongs to first.
@@ -270,6 +298,12 @@ impl<'w, 's> Ranges<'w, 's> {
             .entry(span.file)
             .or_insert_with(|| world.lines(sources.text(span.file)));
         lines.range(bytes(span))
+    }
+
+    /// Whether a text is the name of a file.
+    pub(super) fn is_file(&self, name: &str) -> bool {
+        let mut files = self.sources.files();
+        files.any(|file| self.sources.name(file) == name)
     }
 
     /// The place of a span; none when it is in no file.

@@ -38,6 +38,21 @@ impl Snapshot {
         others: &[Arc<str>],
     ) -> Completion {
         let half = Half::of(text, offset);
+        let starts_item = half.starts_item;
+        let completion = self.complete_half(language, half, others);
+        if !starts_item || !completion.suggestions.is_empty() {
+            return completion;
+        }
+        // Where no value can stand, an item is a map, and its first key is written.
+        self.complete_half(language, Half::with(text, offset, true), others)
+    }
+
+    fn complete_half(
+        &self,
+        language: &dyn Language,
+        half: Half,
+        others: &[Arc<str>],
+    ) -> Completion {
         let mut sources = Sources::new();
         let file = sources.add("", half.text.as_str());
         let parsed = yaml::parse(&sources, file, &yaml::Limits::default());
@@ -191,7 +206,6 @@ fn names_for<'d>(
                 .collect(),
         }
     }));
-    let table = language.names();
     let found = language.find_names(&files).into_iter().flatten();
     for name in found.filter(|name| name.is_definition) {
         let fits = |(kind, scope): &(usize, Option<String>)| {
@@ -200,10 +214,9 @@ fn names_for<'d>(
         if !kinds.iter().any(fits) {
             continue;
         }
-        let what = table.get(name.kind).map_or("name", |names| names.what);
         let one = Suggestion {
+            detail: language.called(&name),
             text: name.name,
-            detail: what.to_owned(),
             ..Suggestion::default()
         };
         if !suggestions.contains(&one) {
@@ -258,6 +271,8 @@ struct Half {
     word: std::ops::Range<usize>,
     is_key: bool,
     indent: usize,
+    /// Whether a value is written that is the start of an item of a list.
+    starts_item: bool,
 }
 
 /// Stands where nothing is typed yet.
@@ -265,6 +280,11 @@ const NOTHING: &str = "x";
 
 impl Half {
     fn of(text: &str, offset: usize) -> Self {
+        Half::with(text, offset, false)
+    }
+
+    /// The same, with the start of an item taken as a key.
+    fn with(text: &str, offset: usize, item_is_key: bool) -> Self {
         let mut offset = offset.min(text.len());
         while !text.is_char_boundary(offset) {
             offset -= 1;
@@ -297,7 +317,8 @@ impl Half {
         let word = line_start + start..offset + rest_of_word.len();
         let rest = text.get(word.end..).unwrap_or_default();
         let rest_line = rest.split(['\n', '\r']).next().unwrap_or_default();
-        let indent = line.len() - line.trim_start_matches([' ']).len();
+        let dashes = if item_is_key { [' ', '-'] } else { [' ', ' '] };
+        let indent = line.len() - line.trim_start_matches(dashes).len();
         let open = open_brackets(prefix);
         let bare = prefix.trim_start_matches([' ', '-']);
         let is_key = match open.last() {
@@ -308,6 +329,8 @@ impl Half {
                     || (bare.is_empty() && rest_line.trim_start().starts_with(':'))
             }
         };
+        let starts_item = !is_key && open.is_empty() && bare.is_empty();
+        let is_key = is_key || (starts_item && item_is_key);
         let mut mended = String::with_capacity(text.len() + 8);
         mended.push_str(text.get(..word.end).unwrap_or_default());
         if word.is_empty() {
@@ -328,6 +351,7 @@ impl Half {
             word,
             is_key,
             indent,
+            starts_item: starts_item && !is_key,
         }
     }
 }

@@ -347,6 +347,26 @@ impl Report {
         }
     }
 
+    /// The value that a text has with the inputs given, if it is known and can be said in a line.
+    pub fn resolved(&self, span: Span) -> Option<String> {
+        let mut found = None;
+        let mut look = |item: &Item| {
+            let is_plain = !matches!(
+                item.value,
+                Value::Location(_) | Value::Symbolic(_) | Value::List(_) | Value::Map(_)
+            );
+            if item.span == span && is_plain {
+                found = Some(self.shown(&item.value));
+            }
+        };
+        for (_, location) in self.graph.locations() {
+            for field in &location.properties {
+                values(&field.item, &mut look);
+            }
+        }
+        found
+    }
+
     /// The value of the innermost property at a place.
     fn value_at(&self, covers: &impl Fn(Span) -> bool) -> Option<String> {
         let mut best: Option<(usize, String)> = None;

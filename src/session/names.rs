@@ -19,7 +19,7 @@ pub struct NameHere {
     /// The name.
     pub name: String,
     /// What it is: `parameter`, `service`.
-    pub what: &'static str,
+    pub what: String,
     /// Where it is written at the place that was asked for.
     pub here: std::ops::Range<usize>,
     /// Where it is defined: paths and bytes.
@@ -106,6 +106,20 @@ impl Snapshot {
         edit
     }
 
+    /// What an input of a file could be limited to, as its uses demand it: the constraint, a place in bytes and a text.
+    pub fn constrain(
+        &self,
+        language: &dyn Language,
+        path: &str,
+        together: &[String],
+        name: &NameAt,
+    ) -> Vec<(String, usize, String)> {
+        let mut paths = vec![path.to_owned()];
+        paths.extend(together.iter().filter(|other| *other != path).cloned());
+        self.with_files(language, &paths, |files| language.constrain(files, name))
+            .map_or_else(Vec::new, |(_, found)| found)
+    }
+
     /// Calls a function with the files among some that are of a language.
     fn with_files<T>(
         &self,
@@ -180,10 +194,11 @@ impl Snapshot {
         let found = kinds.iter().find(defines).cloned();
         let (kind, scope) = found.unwrap_or_else(|| (at.kind, at.scope.clone()));
         let mut here = NameHere {
-            what: language
-                .names()
-                .get(kind)
-                .map_or("name", |names| names.what),
+            what: language.called(&NameAt {
+                kind,
+                scope: scope.clone(),
+                ..at.clone()
+            }),
             here: bytes(at.span),
             name: at.name.clone(),
             defined: Vec::new(),

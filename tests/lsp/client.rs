@@ -169,6 +169,52 @@ impl Client {
         message["params"]["diagnostics"].as_array().unwrap().clone()
     }
 
+    /// Waits until the workspace was searched.
+    pub fn searched(&mut self) {
+        self.wait(|message| {
+            message["method"] == "$/progress" && message["params"]["value"]["kind"] == "end"
+        });
+    }
+
+    /// Waits until something holds of what is said about a file.
+    pub fn said(&mut self, uri: &str, wanted: impl Fn(&[Value]) -> bool) -> Vec<Value> {
+        let message = self.wait(|message| {
+            message["method"] == "textDocument/publishDiagnostics"
+                && message["params"]["uri"] == uri
+                && message["params"]["diagnostics"]
+                    .as_array()
+                    .is_some_and(|said| wanted(said))
+        });
+        message["params"]["diagnostics"].as_array().unwrap().clone()
+    }
+
+    /// What a hover says.
+    pub fn hover(&mut self, uri: &str, position: &Value) -> String {
+        let found = self.result("textDocument/hover", at(uri, position));
+        let text = found["contents"]["value"].as_str();
+        text.unwrap_or_default().to_owned()
+    }
+
+    /// The places of a definition: the end of the URI and the line.
+    pub fn definition(&mut self, uri: &str, position: &Value) -> Vec<(String, u64)> {
+        let found = self.result("textDocument/definition", at(uri, position));
+        places(&found)
+    }
+
+    /// The places where something is defined and used.
+    pub fn references(&mut self, uri: &str, position: &Value) -> Vec<(String, u64)> {
+        let mut params = at(uri, position);
+        params["context"] = json!({ "includeDeclaration": true });
+        places(&self.result("textDocument/references", params))
+    }
+
+    /// The text of a file after a rename.
+    pub fn renamed(&mut self, uri: &str, position: &Value, new: &str) -> Value {
+        let mut params = at(uri, position);
+        params["newName"] = json!(new);
+        self.result("textDocument/rename", params)["changes"].clone()
+    }
+
     /// Whether something was said about a file.
     pub fn heard_of(&self, uri: &str) -> bool {
         self.waiting
@@ -195,6 +241,84 @@ impl Drop for Client {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+fn places(found: &Value) -> Vec<(String, u64)> {
+    let found = found.as_array().cloned().unwrap_or_default();
+    let place = |place: &Value| {
+        let uri = place["uri"].as_str().unwrap();
+        let name = uri.rsplit('/').next().unwrap().to_owned();
+        (name, place["range"]["start"]["line"].as_u64().unwrap())
+    };
+    found.iter().map(place).collect()
+}
+
+/// What a modern editor can do.
+pub fn able() -> Value {
+    json!({
+        "textDocument": {
+            "codeAction": { "codeActionLiteralSupport": { "codeActionKind": { "valueSet": [] } } },
+            "completion": { "completionItem": { "snippetSupport": true } },
+            "documentSymbol": { "hierarchicalDocumentSymbolSupport": true },
+        },
+        "window": { "workDoneProgress": true },
+        "workspace": { "codeLens": { "refreshSupport": true } },
+    })
+}
+
+/// A folder with files, all of them open, in a workspace that was searched.
+pub fn start(files: &[(&str, &str)]) -> (tempfile::TempDir, Client) {
+    let folder = crate::folder(files);
+    let mut client = Client::open_folder(folder.path(), able());
+    client.searched();
+    for (path, text) in files {
+        client.open(&uri(&folder.path().join(path)), 1, text);
+    }
+    (folder, client)
+}
+
+/// The parameters of a request about a place.
+pub fn at(uri: &str, position: &Value) -> Value {
+    json!({ "textDocument": { "uri": uri }, "position": position })
+}
+
+/// What can be written where `|` is, in a file beside others.
+pub fn complete_with(name: &str, marked: &str, others: &[(&str, &str)]) -> Vec<Value> {
+    let offset = marked.find('|').unwrap();
+    let text = marked.replacen('|', "", 1);
+    let mut files = others.to_vec();
+    files.push((name, &text));
+    let (folder, mut client) = start(&files);
+    let file = uri(&folder.path().join(name));
+    let line = text[..offset].matches('\n').count();
+    let column = text[..offset].rsplit('\n').next().unwrap().len();
+    let here = json!({ "line": line, "character": column });
+    let found = client.result("textDocument/completion", at(&file, &here));
+    assert_eq!(client.stop(), Some(0));
+    found.as_array().cloned().unwrap_or_default()
+}
+
+/// What can be written where `|` is.
+pub fn complete(name: &str, marked: &str) -> Vec<Value> {
+    complete_with(name, marked, &[])
+}
+
+pub fn labels(found: &[Value]) -> Vec<&str> {
+    let labels = found.iter().map(|one| one["label"].as_str().unwrap());
+    labels.collect()
+}
+
+/// The text after the action with a title, as far as that is a part of it.
+pub fn acted(client: &mut Client, file: &str, text: &str, position: &Value, title: &str) -> String {
+    let range = json!({ "start": position, "end": position });
+    let actions = client.result(
+        "textDocument/codeAction",
+        json!({ "textDocument": { "uri": file }, "range": range, "context": { "diagnostics": [] } }),
+    );
+    let mut all = actions.as_array().unwrap().iter();
+    let action = all.find(|action| action["title"].as_str().unwrap().contains(title));
+    let action = action.unwrap_or_else(|| panic!("no `{title}` in {actions}"));
+    edited(text, action["edit"]["changes"][file].as_array().unwrap())
 }
 
 pub fn uri(path: &Path) -> String {

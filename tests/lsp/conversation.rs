@@ -1,7 +1,5 @@
 //! Beginning, changing, ending: what is said when, and what is not.
 
-use locus::lsp::{Encoding, Lines};
-use locus::session::{Cancel, Given, Session};
 use serde_json::{Value, json};
 
 use crate::client::{Client, uri};
@@ -179,116 +177,6 @@ fn a_client_that_dies_takes_the_server_with_it() {
     let mut client = Client::start(folder.path());
     client.raw(b"Content-Length: 100\r\n\r\n{");
     assert_eq!(client.die(), Some(1));
-}
-
-/// The codes and places that a fresh check gives.
-fn fresh(path: &str, text: &str) -> Vec<(String, Value)> {
-    let mut session = Session::new();
-    session.open(path, text.as_bytes());
-    let snapshot = session.snapshot();
-    let Some(project) = snapshot.project_of(path) else {
-        return Vec::new();
-    };
-    let report = snapshot
-        .check(&project, &Given::of_process(), &Cancel::default())
-        .unwrap();
-    let lines = Lines::new(text, Encoding::Utf16);
-    let mut all: Vec<(String, Value)> = report
-        .findings
-        .iter()
-        .chain(&report.unchecked)
-        .map(|found| {
-            let span = found.primary();
-            let bytes = span.map_or(0..0, |span| span.start as usize..span.end as usize);
-            let range = serde_json::to_value(lines.range(bytes)).unwrap();
-            (found.code.clone(), range)
-        })
-        .collect();
-    all.sort_by_key(|(code, range)| (code.clone(), range.to_string()));
-    all.dedup();
-    all
-}
-
-/// After any edits, the server says what a check of the text from scratch says.
-#[test]
-fn random_edits_end_where_a_fresh_check_does() {
-    let folder = folder(&[]);
-    let pulls = json!({ "textDocument": { "diagnostic": {} } });
-    let mut client = Client::open_folder(folder.path(), pulls);
-    let path = folder.path().join("a.yaml");
-    let (uri, path) = (uri(&path), path.display().to_string());
-    let mut text = String::from(
-        "heat_template_version: rocky\nparameters:\n  size: { type: string }\nresources:\n  é😀: { type: OS::Nova::Server, properties: { flavor: { get_param: size } } }\n  net:\n    type: OS::Neutron::Net\n",
-    );
-    client.open(&uri, 0, &text);
-    let pieces = [
-        "",
-        "\n",
-        "  ",
-        "a: 1\n",
-        "{",
-        "}",
-        "😀",
-        "é",
-        "get_param",
-        ": ",
-        "- x\n",
-        "\t",
-        "\r\n",
-        "'",
-        "#",
-        "resources:\n",
-        "OS::Nova::Server",
-        "size",
-    ];
-    // A small generator that gives the same edits each time.
-    let mut seed: u64 = 0x5eed;
-    let mut random = |below: usize| {
-        seed ^= seed << 13;
-        seed ^= seed >> 7;
-        seed ^= seed << 17;
-        (seed % below.max(1) as u64) as usize
-    };
-    for version in 1..=80 {
-        let boundary = |text: &str, mut at: usize| {
-            while !text.is_char_boundary(at) {
-                at -= 1;
-            }
-            // An editor never puts its cursor between a return and its line feed.
-            if text[..at].ends_with('\r') && text[at..].starts_with('\n') {
-                at -= 1;
-            }
-            at
-        };
-        let start = boundary(&text, random(text.len() + 1));
-        let end = boundary(&text, (start + random(6)).min(text.len())).max(start);
-        let new = pieces[random(pieces.len())];
-        let range = Lines::new(&text, Encoding::Utf16).range(start..end);
-        let change = json!({
-            "textDocument": { "uri": uri, "version": version },
-            "contentChanges": [{ "range": range, "text": new }],
-        });
-        client.notify("textDocument/didChange", change);
-        text.replace_range(start..end, new);
-        let pulled = client.result(
-            "textDocument/diagnostic",
-            json!({ "textDocument": { "uri": uri } }),
-        );
-        let items = pulled["items"].as_array().unwrap();
-        let mut said: Vec<(String, Value)> = items
-            .iter()
-            .map(|one| {
-                (
-                    one["code"].as_str().unwrap().to_owned(),
-                    one["range"].clone(),
-                )
-            })
-            .collect();
-        said.sort_by_key(|(code, range)| (code.clone(), range.to_string()));
-        said.dedup();
-        assert_eq!(said, fresh(&path, &text), "version {version}:\n{text}");
-    }
-    assert_eq!(client.stop(), Some(0));
 }
 
 #[test]

@@ -2,8 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::client::{Client, edited, position, uri};
-use crate::folder;
+use crate::client::{at, complete, edited, labels, position, start, uri};
 
 const TEMPLATE: &str = "\
 heat_template_version: rocky
@@ -19,28 +18,6 @@ resources:
       image: cirros
       networks: [{ network: { get_resource: net } }]
 ";
-
-fn able() -> Value {
-    json!({
-        "textDocument": {
-            "codeAction": { "codeActionLiteralSupport": { "codeActionKind": { "valueSet": [] } } },
-            "completion": { "completionItem": { "snippetSupport": true } },
-        },
-    })
-}
-
-fn start(files: &[(&str, &str)]) -> (tempfile::TempDir, Client) {
-    let folder = folder(files);
-    let mut client = Client::open_folder(folder.path(), able());
-    for (path, text) in files {
-        client.open(&uri(&folder.path().join(path)), 1, text);
-    }
-    (folder, client)
-}
-
-fn at(uri: &str, position: &Value) -> Value {
-    json!({ "textDocument": { "uri": uri }, "position": position })
-}
 
 #[test]
 fn a_use_leads_to_its_definition_and_back() {
@@ -146,25 +123,6 @@ fn a_service_is_renamed_in_every_file_of_its_project() {
     );
     assert_eq!(included[0]["uri"], other.as_str(), "a file leads to itself");
     assert_eq!(client.stop(), Some(0));
-}
-
-/// The labels of what can be written where `|` is.
-fn complete(name: &str, marked: &str) -> Vec<Value> {
-    let offset = marked.find('|').unwrap();
-    let text = marked.replacen('|', "", 1);
-    let (folder, mut client) = start(&[(name, &text)]);
-    let file = uri(&folder.path().join(name));
-    let line = text[..offset].matches('\n').count();
-    let column = text[..offset].rsplit('\n').next().unwrap().len();
-    let here = json!({ "line": line, "character": column });
-    let found = client.result("textDocument/completion", at(&file, &here));
-    assert_eq!(client.stop(), Some(0));
-    found.as_array().cloned().unwrap_or_default()
-}
-
-fn labels(found: &[Value]) -> Vec<&str> {
-    let labels = found.iter().map(|one| one["label"].as_str().unwrap());
-    labels.collect()
 }
 
 #[test]

@@ -11,10 +11,16 @@
 )]
 
 mod client;
+mod compose;
 mod conversation;
 mod editing;
+mod kubernetes;
 mod models;
 mod neovim;
+mod protocol;
+mod random;
+mod settings;
+mod tosca;
 
 use std::path::Path;
 

@@ -140,6 +140,11 @@ impl Language for Compose {
         super::editing::NAMES
     }
 
+    /// Variables are replaced; two signs stand for one.
+    fn is_computed(&self, text: &str) -> bool {
+        text.replace("$$", "").contains('$')
+    }
+
     /// What includes, overrides and extends is one project.
     fn shares_names(&self) -> bool {
         true

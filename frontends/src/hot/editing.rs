@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 use super::data::{PropertySchema, PropertyType, ResourceType, StatusKind, catalogue, language};
+use crate::language::editing::shown_value;
 use crate::language::{Follows, NamePart, NameUse, Names, Place, Suggestion};
 use crate::yaml::Node;
 
@@ -107,15 +108,8 @@ pub(super) fn hints(root: &Node) -> Vec<(usize, String)> {
         let Some(name) = used.as_str() else { return };
         let parameter = root.get("parameters").and_then(|all| all.get(name));
         let default = parameter.and_then(|one| one.get("default"));
-        if let Some(value) = default.and_then(Node::as_str)
-            && !value.is_empty()
-            && !value.contains('\n')
-        {
-            let mut shown: String = value.chars().take(40).collect();
-            if shown.len() < value.len() {
-                shown.push('…');
-            }
-            all.push((used.span.end as usize, format!("= {shown}")));
+        if let Some(text) = default.and_then(Node::as_str).and_then(shown_value) {
+            all.push((used.span.end as usize, text));
         }
     });
     all
@@ -303,10 +297,43 @@ fn resource(name: &'static str) -> Suggestion {
     Suggestion {
         text: name.to_owned(),
         detail: "resource type".to_owned(),
+        documentation: ty.as_deref().map(about).unwrap_or_default(),
         deprecated: status != StatusKind::Supported,
         block,
         ..Suggestion::default()
     }
+}
+
+/// What a resource type is like: its state, and the properties and attributes that it has.
+fn about(ty: &ResourceType) -> String {
+    let mut about = String::new();
+    if ty.status.kind != StatusKind::Supported {
+        let _ = write!(about, "This type is {}. ", ty.status.kind.as_str());
+    }
+    let listed = |names: Vec<&str>| {
+        let mut names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+        names.sort_unstable();
+        names.join(", ")
+    };
+    let of = |wanted: bool| -> Vec<&str> {
+        let all = ty.properties.iter();
+        all.filter(|(_, schema)| schema.required == wanted)
+            .map(|(name, _)| &**name)
+            .collect()
+    };
+    for (what, names) in [
+        ("Required", of(true)),
+        ("Optional", of(false)),
+        (
+            "Attributes",
+            ty.attributes.keys().map(|name| &**name).collect(),
+        ),
+    ] {
+        if !names.is_empty() {
+            let _ = write!(about, "{what}: {}. ", listed(names));
+        }
+    }
+    about.trim_end().to_owned()
 }
 
 fn property(name: &str, schema: &PropertySchema) -> Suggestion {

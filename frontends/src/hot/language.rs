@@ -11,8 +11,8 @@ use super::constraint::Judge;
 use super::data::ResourceType;
 use super::parameter::{ParameterType, convert};
 use crate::language::{
-    Chosen, Confidence, FileText, Input, InputKind, Kind, KindRole, Language, Loaded, Names,
-    OpenInput, OwnSettings, Place, Request, SettingKey, Suggestion, Witness, choice,
+    Chosen, Confidence, FileText, Input, InputKind, Kind, KindRole, Language, Loaded, NameAt,
+    Names, OpenInput, OwnSettings, Place, Request, SettingKey, Suggestion, Witness, choice,
 };
 use crate::loader::Loader;
 use crate::yaml::{Mapping, Node};
@@ -167,6 +167,12 @@ impl Language for Heat {
     fn hints(&self, files: &[FileText<'_>], file: usize) -> Vec<(usize, String)> {
         let roots = files.get(file).into_iter().flat_map(|file| &file.roots);
         roots.flat_map(|root| super::editing::hints(root)).collect()
+    }
+
+    fn constrain(&self, files: &[FileText<'_>], name: &NameAt) -> Vec<(String, usize, String)> {
+        // The first kind of names are parameters.
+        let file = files.first().filter(|_| name.kind == 0);
+        file.map_or_else(Vec::new, |file| super::narrow::constrain(file, &name.name))
     }
 
     fn is_function(&self, key: &str) -> bool {

@@ -361,6 +361,14 @@ impl Language for Kubernetes {
         super::editing::names_for(place)
     }
 
+    fn create(&self, file: &FileText<'_>, name: &NameAt) -> Option<(usize, String)> {
+        super::editing::create(file, name)
+    }
+
+    fn called(&self, name: &NameAt) -> String {
+        super::editing::called(name)
+    }
+
     /// The objects of a folder refer to each other.
     fn shares_names(&self) -> bool {
         true

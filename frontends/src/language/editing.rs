@@ -293,6 +293,31 @@ pub fn create(table: &[Names], file: &FileText<'_>, name: &NameAt) -> Option<(us
     Some((line, format!("{pad}{}:{body}\n", name.name)))
 }
 
+/// A value as it is shown beside what stands for it; none of one that says nothing in a line.
+pub fn shown_value(value: &str) -> Option<String> {
+    if value.is_empty() || value.contains('\n') {
+        return None;
+    }
+    let mut shown: String = value.chars().take(40).collect();
+    if shown.len() < value.len() {
+        shown.push('…');
+    }
+    Some(format!("= {shown}"))
+}
+
+/// A value as it can be written between brackets: in quotes, unless it is a word or a number.
+pub fn plain_value(value: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/');
+    let starts = value
+        .chars()
+        .next()
+        .is_some_and(|c| c.is_alphanumeric() || c == '-');
+    match starts && value.chars().all(is_plain) {
+        true => value.to_owned(),
+        false => format!("'{}'", value.replace('\'', "''")),
+    }
+}
+
 /// The kinds of names that a table allows at a place.
 pub fn kinds_at(table: &[Names], place: &Place<'_>) -> Vec<usize> {
     let path = place.path;

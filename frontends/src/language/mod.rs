@@ -224,6 +224,25 @@ pub trait Language: Sync {
         editing::create(self.names(), file, name)
     }
 
+    /// What an input could be limited to, as its uses demand it: each constraint as it is written, with the place in bytes of
+    /// the first file and the text that adds it.
+    fn constrain(&self, files: &[FileText<'_>], name: &NameAt) -> Vec<(String, usize, String)> {
+        let _ = (files, name);
+        Vec::new()
+    }
+
+    /// What something with a name is called.
+    fn called(&self, name: &NameAt) -> String {
+        let names = self.names().get(name.kind);
+        names.map_or("name", |names| names.what).to_owned()
+    }
+
+    /// Whether a text has a value that is not written there, such as one with variables in it.
+    fn is_computed(&self, text: &str) -> bool {
+        let _ = text;
+        false
+    }
+
     /// Whether the files of a project share their names, as opposed to each having its own.
     fn shares_names(&self) -> bool {
         false

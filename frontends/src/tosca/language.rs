@@ -134,6 +134,19 @@ impl Language for Tosca {
         super::editing::names_for(place)
     }
 
+    fn create(&self, file: &FileText<'_>, name: &NameAt) -> Option<(usize, String)> {
+        super::editing::create(self.names(), file, name)
+    }
+
+    fn constrain(&self, files: &[FileText<'_>], name: &NameAt) -> Vec<(String, usize, String)> {
+        super::editing::constrain(files, name)
+    }
+
+    fn hints(&self, files: &[FileText<'_>], file: usize) -> Vec<(usize, String)> {
+        let roots = files.get(file).into_iter().flat_map(|file| &file.roots);
+        roots.flat_map(|root| super::editing::hints(root)).collect()
+    }
+
     /// What is imported is read with the file.
     fn shares_names(&self) -> bool {
         true

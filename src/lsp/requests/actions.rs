@@ -85,7 +85,7 @@ pub(super) fn actions(
         }
     }
     if wants(&CodeActionKind::QUICKFIX) {
-        all.extend(create(world, &path, params.range)?);
+        all.extend(at_name(world, &path, params.range)?);
     }
     ignores.dedup();
     all.append(&mut ignores);
@@ -104,33 +104,43 @@ pub(super) fn actions(
     Ok(Some(all))
 }
 
-/// What defines a name at a place that is used and defined nowhere.
-fn create(world: &World, path: &str, range: Range) -> Result<Option<CodeActionOrCommand>, Failure> {
-    let Some(text) = world.text(path) else {
-        return Ok(None);
-    };
-    let Some(language) = world.language(path) else {
-        return Ok(None);
+/// What can be done about the name at a place: what is used and defined nowhere is created, and an input is limited to what
+/// its uses take.
+fn at_name(world: &World, path: &str, range: Range) -> Result<Vec<CodeActionOrCommand>, Failure> {
+    let mut actions = Vec::new();
+    let (Some(text), Some(language)) = (world.text(path), world.language(path)) else {
+        return Ok(actions);
     };
     let offset = world.offset(&text, range.start);
     let Some(here) = world.name_at(path, offset)? else {
-        return Ok(None);
+        return Ok(actions);
     };
-    if !here.defined.is_empty() {
-        return Ok(None);
-    }
-    let names = world.snapshot.names(language, path);
-    let own = names.iter().find(|name| bytes(name.span) == here.here);
-    let edit = own.and_then(|name| world.snapshot.create(language, path, name));
-    Ok(edit.map(|(at, text)| {
-        let edits = Edits::from([(path.to_owned(), vec![(at..at, text)])]);
-        CodeActionOrCommand::CodeAction(CodeAction {
-            title: format!("Create the {} `{}`", here.what, here.name),
+    let together = world.together(path)?;
+    let names = world.snapshot.names_of(language, &[path.to_owned()]);
+    let mut names = names.iter().flat_map(|(_, names)| names);
+    let Some(name) = names.find(|name| bytes(name.span) == here.here) else {
+        return Ok(actions);
+    };
+    let mut add = |title: String, (at, new): (usize, String)| {
+        let edits = Edits::from([(path.to_owned(), vec![(at..at, new)])]);
+        actions.push(CodeActionOrCommand::CodeAction(CodeAction {
+            title,
             kind: Some(CodeActionKind::QUICKFIX),
             edit: Some(workspace_edit(world, edits)),
             ..CodeAction::default()
-        })
-    }))
+        }));
+    };
+    if here.defined.is_empty() {
+        if let Some(edit) = world.snapshot.create(language, path, name) {
+            add(format!("Create the {} `{}`", here.what, here.name), edit);
+        }
+        return Ok(actions);
+    }
+    let limits = world.snapshot.constrain(language, path, &together, name);
+    for (limit, at, new) in limits {
+        add(format!("Constrain `{}`: {limit}", here.name), (at, new));
+    }
+    Ok(actions)
 }
 
 /// The changes of fixes; one that meets another before it is left out.

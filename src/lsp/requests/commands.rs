@@ -1,7 +1,10 @@
 //! What the server does when an editor asks for it by name.
 
-use std::io::Write as _;
+use std::io::{Read, Write as _};
 use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
 
 use locus_frontends::loader::directory;
 use lsp_types::{ExecuteCommandParams, Uri};
@@ -23,8 +26,11 @@ pub(super) const EXPLAIN: &str = "locus.explain";
 /// The answer to a command of a model.
 pub(super) const RUN: &str = "locus.run";
 
+/// The instances that a command of a model finds, as a page.
+pub(super) const INSTANCE: &str = "locus.instance";
+
 /// All commands.
-pub(in crate::lsp) const ALL: &[&str] = &[GRAPH, ALL_INPUTS, EXPLAIN, RUN];
+pub(in crate::lsp) const ALL: &[&str] = &[GRAPH, ALL_INPUTS, EXPLAIN, RUN, INSTANCE];
 
 /// How long a command of a model may take, in seconds.
 const PATIENCE: &str = "60";
@@ -50,7 +56,20 @@ pub(super) fn execute(
         EXPLAIN => Ok(text(0).and_then(catalogue::explain).map(Value::String)),
         RUN => {
             let at = argument(1).and_then(Value::as_u64).unwrap_or(0);
-            run(world, &path()?, at).map(Some)
+            let path = path()?;
+            let (text, said) = run(world, &path, at, &[])?;
+            let verdict = said.lines().find_map(verdict);
+            let verdict = verdict.unwrap_or("not decided").to_owned();
+            world.verdicts.put(&path, at, &text, verdict);
+            Ok(Some(Value::String(said)))
+        }
+        INSTANCE => {
+            let at = argument(1).and_then(Value::as_u64).unwrap_or(0);
+            let (_, page) = run(world, &path()?, at, &["--html", "-", "--next", "3"])?;
+            if !page.starts_with("<!DOCTYPE") {
+                return Err(Failure::Refused(page));
+            }
+            Ok(Some(json!({ "html": page })))
         }
         other => Err(Failure::Refused(format!("there is no command `{other}`"))),
     }
@@ -80,32 +99,65 @@ fn all_inputs(world: &World, path: &str) -> Result<Value, Failure> {
     Ok(json!({ "deployable": report.is_deployable(), "findings": findings }))
 }
 
-/// Runs a command of a model as `locus run` does, on the text as it is in the editor.
-fn run(world: &World, path: &str, at: u64) -> Result<Value, Failure> {
+/// The verdict that a line of `locus run` gives: what stands after the command and before the figures.
+fn verdict(line: &str) -> Option<&str> {
+    let is_indented = line.starts_with(' ');
+    let (head, said) = line.split_once(": ").filter(|_| !is_indented)?;
+    let is_command = head.contains(" run ") || head.contains(" check ");
+    let verdict = said.split("  [").next().unwrap_or(said);
+    is_command.then_some(verdict)
+}
+
+/// Runs a command of a model as `locus run` does, on the text as it is in the editor: the text, and what is said.
+fn run(world: &World, path: &str, at: u64, flags: &[&str]) -> Result<(Arc<str>, String), Failure> {
     let refuse = |error: std::io::Error| Failure::Refused(format!("cannot run it: {error}"));
     let Some(text) = world.text(path) else {
         return Err(Failure::Refused(format!("cannot read `{path}`")));
     };
     let mut child = Command::new(std::env::current_exe().map_err(refuse)?)
-        .args([
-            "run",
-            "--timeout",
-            PATIENCE,
-            "--command",
-            &at.to_string(),
-            "-",
-        ])
+        .args(["run", "--timeout", PATIENCE, "--command", &at.to_string()])
+        .args(flags)
+        .arg("-")
         .current_dir(directory(path))
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .map_err(refuse)?;
-    if let Some(mut input) = child.stdin.take() {
-        let _ = input.write_all(text.as_bytes());
-    }
-    let output = child.wait_with_output().map_err(refuse)?;
-    let mut said = String::from_utf8_lossy(&output.stdout).into_owned();
-    said.push_str(&String::from_utf8_lossy(&output.stderr));
-    Ok(Value::String(said))
+    let (mut input, given) = (child.stdin.take(), text.clone());
+    let writer = std::thread::spawn(move || {
+        if let Some(input) = &mut input {
+            let _ = input.write_all(given.as_bytes());
+        }
+    });
+    let readers = [
+        child.stdout.take().map(read_all),
+        child.stderr.take().map(read_all),
+    ];
+    // Whoever no longer wants an answer waits for no solver.
+    let ended = loop {
+        match child.try_wait() {
+            Ok(Some(_)) => break Ok(()),
+            Ok(None) if world.cancel.is_cancelled() => {
+                let _ = child.kill();
+                let _ = child.wait();
+                break Err(Failure::Cancelled);
+            }
+            Ok(None) => std::thread::sleep(Duration::from_millis(5)),
+            Err(error) => break Err(refuse(error)),
+        }
+    };
+    let _ = writer.join();
+    let said = readers.into_iter().flatten();
+    let said: String = said.filter_map(|reader| reader.join().ok()).collect();
+    ended.map(|()| (text, said))
+}
+
+/// Reads everything, on a thread of its own.
+fn read_all(mut from: impl Read + Send + 'static) -> JoinHandle<String> {
+    std::thread::spawn(move || {
+        let mut said = Vec::new();
+        let _ = from.read_to_end(&mut said);
+        String::from_utf8_lossy(&said).into_owned()
+    })
 }

@@ -8,7 +8,7 @@ use super::{Failure, settings};
 use crate::lsp::checker::is_model;
 use crate::lsp::world::{World, absolute, bytes};
 use crate::lsp::{diagnostics, uri};
-use crate::session::Part;
+use crate::session::{Part, Written};
 
 /// What there is to know about a place.
 pub(super) fn hover(world: &World, params: HoverParams) -> Result<Option<Hover>, Failure> {
@@ -81,10 +81,21 @@ fn configuration(
     let language = world.snapshot.registry().named(report.language);
     let mut range = bytes(here.span);
     let name = world.name_at(path, offset)?;
+    let written = match language {
+        Some(_) if here.part == Part::Gap => return Ok(None),
+        Some(language) => {
+            let others = world.others(path)?;
+            let snapshot = &world.snapshot;
+            snapshot.written(language, text, offset, &others)
+        }
+        None => None,
+    };
+    let is_written = written.is_some();
     if let Some(name) = &name {
         range = name.here.clone();
         let _ = write!(said, "{} `{}`", name.what, name.name);
-        if name.defined.is_empty() {
+        // What comes with a language is told of below.
+        if name.defined.is_empty() && !is_written {
             said.push_str(" (not defined here)");
         }
         said.push_str("\n\n");
@@ -94,25 +105,25 @@ fn configuration(
             let _ = write!(said, "```yaml\n{}\n```\n\n", definition(&text, bytes.start));
         }
     }
-    if let Some(language) = language {
-        if here.part == Part::Gap {
-            return Ok(None);
+    // A name that is defined is told of by its definition.
+    let is_defined = name.is_some_and(|name| !name.defined.is_empty());
+    if let Some(Written { about }) = written.filter(|_| !is_defined) {
+        let _ = write!(said, "`{}`", about.text);
+        if !about.detail.is_empty() {
+            let _ = write!(said, ": {}", about.detail);
         }
-        let others = world.others(path)?;
-        let written = world.snapshot.written(language, text, offset, &others);
-        if let Some(written) = written {
-            let about = written.about;
-            let _ = write!(said, "`{}`", about.text);
-            if !about.detail.is_empty() {
-                let _ = write!(said, ": {}", about.detail);
-            }
-            said.push_str("\n\n");
-            if !about.documentation.is_empty() {
-                let _ = write!(said, "{}\n\n", about.documentation);
-            }
+        said.push_str("\n\n");
+        if !about.documentation.is_empty() {
+            let _ = write!(said, "{}\n\n", about.documentation);
         }
     }
-    if let Some(value) = here.value.filter(|_| here.part == Part::Value) {
+    // A function has the value that it makes of what is in it.
+    let word = text.get(range.clone()).unwrap_or_default();
+    let is_function = language.is_some_and(|language| language.is_function(word));
+    if let Some(value) = here
+        .value
+        .filter(|_| here.part == Part::Value || is_function)
+    {
         let _ = write!(said, "value: `{}`\n\n", short(&value));
     }
     for finding in here
@@ -150,11 +161,12 @@ fn short(text: &str) -> String {
     short.replace('`', "'")
 }
 
-/// The first lines of what is defined at a place.
+/// The first lines of what is defined at a place; of a name that is a value, the line that it is in.
 fn definition(text: &str, start: usize) -> String {
     let line_start = text.get(..start).and_then(|before| before.rfind('\n'));
     let line_start = line_start.map_or(0, |at| at + 1);
-    let indent = start - line_start;
+    let before = text.get(line_start..start).unwrap_or_default();
+    let indent = before.len() - before.trim_start_matches([' ', '-']).len();
     let mut lines = text.get(line_start..).unwrap_or_default().lines();
     let mut shown: Vec<&str> = lines.next().into_iter().collect();
     for line in lines.take(11) {

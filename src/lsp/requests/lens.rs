@@ -30,14 +30,24 @@ pub(super) fn lenses(
         let Some(resolved) = &model.model else {
             return Ok(None);
         };
+        let text = world.text(&path);
         let mut ranges = Ranges::new(world, &model.sources);
         let mut all = Vec::new();
         for (at, command) in resolved.commands.iter().enumerate() {
             if command.span.file == model.file && !command.span.is_empty() {
                 let range = ranges.range(command.span);
-                let title = format!("run {}", command.label);
+                let number = u64::try_from(at).unwrap_or(u64::MAX);
+                let verdict = text
+                    .as_deref()
+                    .and_then(|text| world.verdicts.get(&path, number, text));
+                let title = match verdict {
+                    Some(verdict) => format!("{}: {verdict}", command.label),
+                    None => format!("run {}", command.label),
+                };
                 let arguments = vec![json!(own.as_str()), json!(at)];
-                all.push(lens(range, title, commands::RUN, arguments));
+                all.push(lens(range, title, commands::RUN, arguments.clone()));
+                let title = "show instances".to_owned();
+                all.push(lens(range, title, commands::INSTANCE, arguments));
             }
         }
         return Ok(Some(all));

@@ -58,6 +58,29 @@ fn resolve<'s>(schema: &'s Value, at: &'s Value) -> &'s Value {
         .unwrap_or(at)
 }
 
+/// The values that a part of the schema lists: each as it is called and as it is written.
+fn allowed(schema: &Value, at: &Value, words: &mut Vec<(String, String)>) {
+    let at = resolve(schema, at);
+    for word in at
+        .get("enum")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+    {
+        if let Some(word) = word.as_str() {
+            words.push((word.to_owned(), format!("\"{word}\"")));
+        }
+    }
+    if at.get("type").and_then(Value::as_str) == Some("boolean") {
+        words.extend(["true", "false"].map(|word| (word.to_owned(), word.to_owned())));
+    }
+    for way in ["anyOf", "oneOf"] {
+        for part in at.get(way).and_then(Value::as_array).into_iter().flatten() {
+            allowed(schema, part, words);
+        }
+    }
+}
+
 fn is_word(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '_' | '-')
 }
@@ -131,23 +154,12 @@ pub(super) fn completion(
         let key = head.split('=').next().unwrap_or_default().trim();
         let mut way = section;
         way.push(key);
-        let own = schema_at(&schema, &way).map(|own| resolve(&schema, own));
-        let words = own
-            .and_then(|own| own.get("enum"))
-            .and_then(Value::as_array);
-        for word in words.into_iter().flatten().filter_map(Value::as_str) {
-            let text = format!("\"{word}\"");
-            all.push(item(word, CompletionItemKind::ENUM_MEMBER, None, text));
+        let mut words = Vec::new();
+        if let Some(own) = schema_at(&schema, &way) {
+            allowed(&schema, own, &mut words);
         }
-        if own.and_then(|own| own.get("type")).and_then(Value::as_str) == Some("boolean") {
-            for word in ["true", "false"] {
-                all.push(item(
-                    word,
-                    CompletionItemKind::ENUM_MEMBER,
-                    None,
-                    word.to_owned(),
-                ));
-            }
+        for (word, text) in words {
+            all.push(item(&word, CompletionItemKind::ENUM_MEMBER, None, text));
         }
         return all;
     }

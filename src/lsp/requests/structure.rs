@@ -35,7 +35,7 @@ fn visit(node: &Node, entry: Option<Range<usize>>, call: &mut impl FnMut(&Node, 
 }
 
 /// Calls a function for everything in a YAML text.
-fn each(path: &str, text: &str, call: &mut impl FnMut(&Node, Range<usize>)) {
+pub(super) fn each(path: &str, text: &str, call: &mut impl FnMut(&Node, Range<usize>)) {
     let mut sources = Sources::new();
     let file = sources.add(path, text);
     let parsed = yaml::parse(&sources, file, &yaml::Limits::default());

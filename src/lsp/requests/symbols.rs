@@ -133,15 +133,11 @@ fn defined(world: &World, path: &str, text: &str) -> Vec<Defined> {
         return Vec::new();
     };
     let names = world.snapshot.names(known.language, path);
-    let table = known.language.names();
     let own = names.into_iter().filter(|name| name.is_definition);
     own.map(|name| {
         let name_at = bytes(name.span);
         Defined {
-            what: table
-                .get(name.kind)
-                .map_or("name", |names| names.what)
-                .to_owned(),
+            what: known.language.called(&name),
             // The first kind of name of a language is told apart from the others.
             kind: match name.kind {
                 0 => SymbolKind::VARIABLE,

@@ -28,11 +28,11 @@ pub(in crate::kubernetes) static NAMES: &[Names] = &[
     kind("container"),
 ];
 
-const OBJECT: usize = 0;
+pub(super) const OBJECT: usize = 0;
 const VOLUME: usize = 1;
 const CONTAINER_PORT: usize = 2;
 const SERVICE_PORT: usize = 3;
-const DATA_KEY: usize = 4;
+pub(super) const DATA_KEY: usize = 4;
 const LABEL: usize = 5;
 const CONTAINER: usize = 6;
 

@@ -1,0 +1,192 @@
+//! Names of templates, inputs and types, and where they are used.
+
+use super::super::grammar::tables::FILE;
+use super::super::grammar::{Shape, TypeKind};
+use super::super::version::Version;
+use super::{
+    GROUP, Held, INPUT, NODE, RELATIONSHIP, WORDS, below, held_at, is_function, type_kind, version,
+};
+use crate::language::editing::push;
+use crate::language::{FileText, NameAt, Place};
+use crate::yaml::{Kind, Node};
+
+/// The functions whose first argument is a node template.
+const OF_NODES: &[&str] = &[
+    "get_property",
+    "get_attribute",
+    "get_artifact",
+    "get_operation_output",
+    "get_nodes_of_type",
+];
+
+/// All names of some files; templates and inputs are those of one file.
+pub(in crate::tosca) fn find(files: &[FileText<'_>]) -> Vec<Vec<NameAt>> {
+    let mut all = Vec::new();
+    for (number, file) in files.iter().enumerate() {
+        let mut found = Vec::new();
+        for root in &file.roots {
+            let mut finder = Finder {
+                version: version(root),
+                text: file.text,
+                scope: format!("file {number}"),
+                found: &mut found,
+            };
+            finder.walk(root, Held::Entity(&FILE), &mut Vec::new());
+        }
+        found.sort_by_key(|name: &NameAt| (name.span.start, name.kind, !name.is_definition));
+        found.dedup();
+        all.push(found);
+    }
+    all
+}
+
+struct Finder<'f> {
+    version: Version,
+    text: &'f str,
+    scope: String,
+    found: &'f mut Vec<NameAt>,
+}
+
+/// The kind of names that keys under a path define.
+fn defines(path: &[&str]) -> Option<usize> {
+    Some(match path {
+        ["topology_template" | "service_template", section, _] => match *section {
+            "inputs" => INPUT,
+            "node_templates" => NODE,
+            "relationship_templates" => RELATIONSHIP,
+            "groups" => GROUP,
+            _ => return None,
+        },
+        [section, _] => {
+            let mut kinds = TypeKind::ALL.into_iter();
+            type_kind(kinds.find(|kind| kind.section() == *section)?)
+        }
+        _ => return None,
+    })
+}
+
+/// The kind of name that the text at a path is, as far as the path tells it.
+fn uses(path: &[&str]) -> Option<usize> {
+    let path = match path {
+        ["topology_template" | "service_template", rest @ ..] => rest,
+        all => all,
+    };
+    Some(match path {
+        [.., "get_input" | "$get_input"] => INPUT,
+        [.., function, ""]
+            if OF_NODES.contains(&function.strip_prefix('$').unwrap_or(function)) =>
+        {
+            NODE
+        }
+        ["node_templates", _, "requirements", "", _] => NODE,
+        ["node_templates", _, "requirements", "", _, "node"] => NODE,
+        ["node_templates", _, "requirements", "", _, "relationship"] => RELATIONSHIP,
+        ["node_templates", _, "copy"] => NODE,
+        ["relationship_templates", _, "copy"] => RELATIONSHIP,
+        ["groups", _, "members", ""] => NODE,
+        ["policies", .., "targets", ""] => NODE,
+        ["workflows", _, "steps", _, "target"] => NODE,
+        [
+            "substitution_mappings",
+            "capabilities" | "requirements",
+            _,
+            "",
+        ] => NODE,
+        _ => return None,
+    })
+}
+
+impl Finder<'_> {
+    fn walk<'n>(&mut self, node: &'n Node, held: Held, path: &mut Vec<&'n str>) {
+        if node.alias().is_some() {
+            return;
+        }
+        match &node.kind {
+            Kind::Mapping(mapping) => {
+                for (name, entry) in mapping.named() {
+                    path.push(name);
+                    if let Some(kind) = defines(path) {
+                        self.push(&entry.key, name, kind, true);
+                    }
+                    self.walk(&entry.value, below(held, name, self.version), path);
+                    path.pop();
+                }
+            }
+            Kind::Sequence(items) => {
+                path.push("");
+                let inner = below(held, "", self.version);
+                // Of the arguments of a function, only the first names a template.
+                let is_function = path.len() > 1
+                    && path.get(path.len() - 2).is_some_and(|key| {
+                        is_function(key)
+                            || matches!(
+                                path.as_slice(),
+                                [.., "capabilities" | "requirements", _, ""]
+                            )
+                    });
+                for (at, item) in items.iter().enumerate() {
+                    if at > 0 && is_function && item.as_str().is_some() {
+                        continue;
+                    }
+                    self.walk(item, inner, path);
+                }
+                path.pop();
+            }
+            Kind::Scalar(_) => {
+                let Some(value) = node.as_str() else { return };
+                if let Held::Shape(
+                    Shape::Type(kind) | Shape::Types(kind) | Shape::ShortType(kind, _),
+                ) = held
+                {
+                    // Of a name with a prefix, what follows it is the type's own.
+                    let name = value.rsplit(':').next().unwrap_or(value);
+                    self.push(node, name, type_kind(*kind), false);
+                }
+                if let Some(kind) = uses(path)
+                    && !WORDS.contains(&value)
+                {
+                    self.push(node, value, kind, false);
+                }
+            }
+        }
+    }
+
+    fn push(&mut self, node: &Node, name: &str, kind: usize, is_definition: bool) {
+        let before = self.found.len();
+        push(self.text, node, name, kind, is_definition, self.found);
+        if kind >= INPUT
+            && let Some(new) = self.found.get_mut(before)
+        {
+            new.scope.clone_from(&self.scope);
+        }
+    }
+}
+
+/// The kinds of names that can be written at a place.
+pub(in crate::tosca) fn names_for(place: &Place<'_>) -> Vec<(usize, Option<String>)> {
+    if place.is_key {
+        return Vec::new();
+    }
+    let mut all: Vec<usize> = uses(place.path).into_iter().collect();
+    // Only the first argument of a function names a template.
+    if let [.., _, ""] = place.path
+        && all.first() == Some(&NODE)
+        && place.list().is_some_and(|items| items.len() > 1)
+        && place
+            .path
+            .iter()
+            .rev()
+            .nth(1)
+            .is_some_and(|key| is_function(key))
+    {
+        all.clear();
+    }
+    if let Held::Shape(Shape::Type(kind) | Shape::Types(kind) | Shape::ShortType(kind, _)) =
+        held_at(place)
+    {
+        all.push(type_kind(*kind));
+    }
+    // Templates and inputs are those of the own file, which comes first.
+    let scope = |kind: usize| (kind >= INPUT).then(|| "file 0".to_owned());
+    all.into_iter().map(|kind| (kind, scope(kind))).collect()
+}

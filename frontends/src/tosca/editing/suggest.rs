@@ -1,0 +1,366 @@
+//! What can be written at a place of a service template.
+
+use super::super::builtin::PROFILES;
+use super::super::grammar::{Entity, Shape, TypeKind};
+use super::super::version::{NAMES as VERSIONS, Version};
+use super::types::{documents, members};
+use super::{FUNCTIONS, Held, WORDS, held_at, version};
+use crate::language::{Follows, Place, Suggestion};
+use crate::yaml::Node;
+
+/// What can be written at a place of a service template.
+pub(in crate::tosca) fn suggest(place: &Place<'_>) -> Vec<Suggestion> {
+    let version = version(place.root);
+    let documents = documents(place);
+    let mut all = match place.is_key {
+        true => keys(place, version, &documents),
+        false => values(place, version, &documents),
+    };
+    all.sort_by(|a, b| {
+        b.required
+            .cmp(&a.required)
+            .then_with(|| a.text.cmp(&b.text))
+    });
+    all.dedup_by(|a, b| a.text == b.text);
+    all
+}
+
+/// The type that a template at a path is of, and what kind of type it is.
+fn template_type<'a>(place: &Place<'a>, path: &[&str]) -> Option<(TypeKind, &'a str)> {
+    let [top, section, name, ..] = path else {
+        return None;
+    };
+    let kind = match *section {
+        "node_templates" => TypeKind::Node,
+        "relationship_templates" => TypeKind::Relationship,
+        "groups" => TypeKind::Group,
+        _ => return None,
+    };
+    let ty = place.get(&[top, section, name, "type"])?.as_str()?;
+    Some((kind, ty))
+}
+
+fn keys(place: &Place<'_>, version: Version, documents: &[&Node]) -> Vec<Suggestion> {
+    let of = template_type(place, place.path);
+    let rest = place.path.get(3..).unwrap_or_default();
+    if let Some((kind, ty)) = of {
+        match rest {
+            ["properties"] | ["attributes"] => {
+                let section = rest.first().copied().unwrap_or_default();
+                let all = members(documents, kind, ty, section).into_iter();
+                return all.map(|(name, node)| property(name, node)).collect();
+            }
+            ["capabilities"] => {
+                let all = members(documents, kind, ty, "capabilities").into_iter();
+                return all
+                    .map(|(name, node)| member(name, node, "capability"))
+                    .collect();
+            }
+            ["capabilities", capability, "properties"] => {
+                let all = members(documents, kind, ty, "capabilities");
+                let own = all.iter().find(|(name, _)| name == capability);
+                let own =
+                    own.and_then(|(_, node)| node.as_str().or_else(|| node.get("type")?.as_str()));
+                let all =
+                    own.map(|own| members(documents, TypeKind::Capability, own, "properties"));
+                let all = all.unwrap_or_default().into_iter();
+                return all.map(|(name, node)| property(name, node)).collect();
+            }
+            ["requirements", ""] | ["requirements"] => {
+                let all = members(documents, kind, ty, "requirements").into_iter();
+                return all
+                    .map(|(name, node)| member(name, node, "requirement"))
+                    .collect();
+            }
+            ["properties", ..] => return functions(version),
+            _ => {}
+        }
+    }
+    if matches!(place.path, [.., "outputs", _, "value"]) {
+        return functions(version);
+    }
+    let entity: &'static Entity = match held_at(place) {
+        Held::Entity(entity) => entity,
+        Held::Shape(
+            &(Shape::Entity(entity)
+            | Shape::Short(entity)
+            | Shape::ShortType(_, entity)
+            | Shape::Loose(entity)),
+        ) => entity,
+        _ => return Vec::new(),
+    };
+    let keys = entity.keys.iter();
+    let keys = keys.filter(|key| key.from <= version && version <= key.to);
+    keys.map(|key| {
+        let required = key.must.is_some_and(|since| since <= version);
+        Suggestion {
+            text: key.name.to_owned(),
+            detail: shown(&key.shape),
+            documentation: if required {
+                "Required.".to_owned()
+            } else {
+                String::new()
+            },
+            required,
+            follows: match key.shape {
+                Shape::Map(_) | Shape::Entity(_) | Shape::Values | Shape::Metadata => Follows::Map,
+                Shape::List(_)
+                | Shape::Ordered(_)
+                | Shape::Either(_)
+                | Shape::Types(_)
+                | Shape::Texts => Follows::List,
+                _ => Follows::Value,
+            },
+            ..Suggestion::default()
+        }
+    })
+    .collect()
+}
+
+fn shown(shape: &Shape) -> String {
+    match shape {
+        Shape::Text | Shape::Texts => "text".to_owned(),
+        Shape::Flag => "boolean".to_owned(),
+        Shape::Type(kind) | Shape::Types(kind) | Shape::ShortType(kind, _) => {
+            kind.word().to_owned()
+        }
+        Shape::Entity(one) | Shape::Short(one) | Shape::Loose(one) => one.name.to_owned(),
+        Shape::Map(value) => format!("map of {}", shown(value)),
+        Shape::List(value) | Shape::Ordered(value) | Shape::Either(value) => {
+            format!("list of {}", shown(value))
+        }
+        _ => "value".to_owned(),
+    }
+}
+
+/// Whether a property must be given: it says so, or says nothing and has no default.
+fn is_required(node: &Node) -> bool {
+    let says = node.get("required").and_then(Node::as_str);
+    says.is_none_or(|says| says == "true") && node.get("default").is_none()
+}
+
+fn property(name: &str, node: &Node) -> Suggestion {
+    let text = |key: &str| node.get(key).and_then(Node::as_str);
+    let mut about = String::new();
+    if is_required(node) {
+        about.push_str("Required. ");
+    }
+    if let Some(default) = text("default") {
+        about.push_str(&format!("Default: `{default}`. "));
+    }
+    about.push_str(text("description").unwrap_or_default().trim());
+    Suggestion {
+        text: name.to_owned(),
+        detail: text("type").unwrap_or("value").to_owned(),
+        documentation: about.trim_end().to_owned(),
+        required: is_required(node),
+        deprecated: text("status") == Some("deprecated"),
+        follows: match text("type") {
+            Some("list") => Follows::List,
+            Some("map") => Follows::Map,
+            _ => Follows::Value,
+        },
+        ..Suggestion::default()
+    }
+}
+
+fn member(name: &str, node: &Node, what: &str) -> Suggestion {
+    let text = |key: &str| node.get(key).and_then(Node::as_str);
+    let ty = node
+        .as_str()
+        .or_else(|| text("type"))
+        .or_else(|| text("capability"));
+    let about = match text("node") {
+        Some(node) => format!("To a node of type `{node}`."),
+        None => String::new(),
+    };
+    Suggestion {
+        text: name.to_owned(),
+        detail: match ty {
+            Some(ty) => format!("{what}: {ty}"),
+            None => what.to_owned(),
+        },
+        documentation: about,
+        follows: match what {
+            "capability" => Follows::Map,
+            _ => Follows::Value,
+        },
+        block: match what {
+            "capability" => vec!["properties:".to_owned()],
+            _ => Vec::new(),
+        },
+        ..Suggestion::default()
+    }
+}
+
+fn functions(version: Version) -> Vec<Suggestion> {
+    let sign = if version.is_simple() { "" } else { "$" };
+    let all = FUNCTIONS.iter().map(|name| Suggestion {
+        text: format!("{sign}{name}"),
+        detail: "function".to_owned(),
+        ..Suggestion::default()
+    });
+    all.collect()
+}
+
+fn plain(text: &str, detail: &str) -> Suggestion {
+    Suggestion {
+        text: text.to_owned(),
+        detail: detail.to_owned(),
+        ..Suggestion::default()
+    }
+}
+
+fn values(place: &Place<'_>, version: Version, documents: &[&Node]) -> Vec<Suggestion> {
+    if place.path == ["tosca_definitions_version"] {
+        let names = VERSIONS.iter();
+        return names.map(|name| plain(name, "version")).collect();
+    }
+    if let [.., "imports", ""] = place.path {
+        let names = PROFILES.iter().filter(|_| !version.is_simple());
+        return names.map(|name| plain(name, "profile")).collect();
+    }
+    // The second argument of a function is a property of the node that the first names.
+    if let [.., function, ""] = place.path
+        && let Some(section) = match function.strip_prefix('$').unwrap_or(function) {
+            "get_property" => Some("properties"),
+            "get_attribute" => Some("attributes"),
+            _ => None,
+        }
+        && let Some(items) = place.list()
+    {
+        let words = WORDS.iter().map(|word| plain(word, "node"));
+        let Some(first) = items
+            .first()
+            .and_then(Node::as_str)
+            .filter(|_| items.len() > 1)
+        else {
+            return words.collect();
+        };
+        let top = if version.is_simple() {
+            "topology_template"
+        } else {
+            "service_template"
+        };
+        let own = match first {
+            "SELF" => place.path.get(2).copied().unwrap_or_default(),
+            name => name,
+        };
+        let ty = place
+            .get(&[top, "node_templates", own, "type"])
+            .and_then(Node::as_str);
+        let all = ty.map(|ty| {
+            let mut all = members(documents, TypeKind::Node, ty, section);
+            if section == "attributes" {
+                all.extend(members(documents, TypeKind::Node, ty, "properties"));
+            }
+            all
+        });
+        let all = all.unwrap_or_default().into_iter();
+        return all.map(|(name, node)| property(name, node)).collect();
+    }
+    match held_at(place) {
+        Held::Shape(Shape::Type(kind) | Shape::Types(kind) | Shape::ShortType(kind, _)) => {
+            types(place, *kind, documents)
+        }
+        Held::Shape(Shape::Flag) => ["true", "false"]
+            .map(|word| plain(word, "boolean"))
+            .to_vec(),
+        Held::Shape(Shape::Words(words)) => {
+            let words = words(version).iter();
+            words.map(|word| plain(word, "allowed value")).collect()
+        }
+        _ => listed(place, documents),
+    }
+}
+
+/// The values that the definition of a property lists.
+fn listed(place: &Place<'_>, documents: &[&Node]) -> Vec<Suggestion> {
+    let Some((kind, ty)) = template_type(place, place.path) else {
+        return Vec::new();
+    };
+    let Some(["properties", name]) = place.path.get(3..) else {
+        return Vec::new();
+    };
+    let all = members(documents, kind, ty, "properties");
+    let Some((_, node)) = all.iter().find(|(own, _)| own == name) else {
+        return Vec::new();
+    };
+    if node.get("type").and_then(Node::as_str) == Some("boolean") {
+        return ["true", "false"]
+            .map(|word| plain(word, "boolean"))
+            .to_vec();
+    }
+    let clauses = node
+        .get("constraints")
+        .and_then(Node::as_sequence)
+        .unwrap_or_default()
+        .iter();
+    let valid = clauses.filter_map(|clause| clause.get("valid_values")?.as_sequence());
+    let texts = valid.flatten().filter_map(Node::as_str);
+    texts.map(|text| plain(text, "allowed value")).collect()
+}
+
+/// The types of a kind, those of the file first; of node types, with what must be given.
+fn types(place: &Place<'_>, kind: TypeKind, documents: &[&Node]) -> Vec<Suggestion> {
+    let mut all = Vec::new();
+    let is_template = template_section(place.path);
+    let own = documents.len().saturating_sub(1);
+    for (at, root) in documents.iter().enumerate() {
+        let section = root.get(kind.section()).and_then(Node::as_mapping);
+        for (name, entry) in section.into_iter().flat_map(|section| section.named()) {
+            let mut block: Vec<String> = Vec::new();
+            if is_template && kind == TypeKind::Node {
+                let members = members(documents, kind, name, "properties").into_iter();
+                block = members
+                    .filter(|(_, node)| is_required(node))
+                    .map(|(name, _)| format!("  {name}"))
+                    .collect();
+                if !block.is_empty() {
+                    block.insert(0, "properties:".to_owned());
+                }
+            }
+            let about = entry.value.get("description").and_then(Node::as_str);
+            all.push(Suggestion {
+                text: name.to_string(),
+                detail: match at == own {
+                    true => kind.word().to_owned(),
+                    false => format!("own {}", kind.word()),
+                },
+                documentation: about.unwrap_or_default().trim().to_owned(),
+                block,
+                ..Suggestion::default()
+            });
+        }
+    }
+    if kind == TypeKind::Data {
+        let words = [
+            "string",
+            "integer",
+            "float",
+            "boolean",
+            "timestamp",
+            "list",
+            "map",
+            "range",
+            "version",
+            "scalar-unit.size",
+            "scalar-unit.time",
+            "scalar-unit.frequency",
+        ];
+        all.extend(words.map(|word| plain(word, "data type")));
+    }
+    all
+}
+
+fn template_section(path: &[&str]) -> bool {
+    matches!(
+        path,
+        [
+            "topology_template" | "service_template",
+            "node_templates",
+            _,
+            "type"
+        ]
+    )
+}
