@@ -74,7 +74,8 @@ fn severity(severity: Severity) -> DiagnosticSeverity {
 /// What is wrong, what is said at the place, for which inputs, and what to do.
 pub(super) fn message(finding: &Diagnostic) -> String {
     let mut text = finding.message.clone();
-    if let Some(label) = finding.labels.first().filter(|one| !one.message.is_empty()) {
+    let label = finding.labels.first();
+    if let Some(label) = label.filter(|one| !finding.message.ends_with(&one.message)) {
         text.push_str(&format!(": {}", label.message));
     }
     match &finding.verdict {

@@ -21,6 +21,7 @@ mod protocol;
 mod random;
 mod settings;
 mod tosca;
+mod vscode;
 
 use std::path::Path;
 

@@ -64,6 +64,9 @@ async function start(): Promise<void> {
           await show(answer, "plaintext");
         } else if (name === "locus.checkAllInputs") {
           await report(answer as AllInputs);
+        } else if (name === "locus.instance") {
+          // The page brings its own script and lets in no other.
+          view("locus.instance", "Instances", (answer as { html: string }).html, true);
         }
         return answer;
       },
@@ -108,17 +111,19 @@ async function showGraph(): Promise<void> {
     void vscode.window.showInformationMessage("Locus: this is not a configuration.");
     return;
   }
-  const panel = vscode.window.createWebviewPanel(
-    "locus.graph",
-    "Location graph",
-    vscode.ViewColumn.Beside,
-    { enableScripts: false },
-  );
   // Nothing but the picture is let in: it is made from the names in a file.
   const policy = "default-src 'none'; style-src 'unsafe-inline'";
-  panel.webview.html =
+  const page =
     `<!DOCTYPE html><html><head><meta http-equiv="Content-Security-Policy" content="${policy}"></head>` +
     `<body style="background:#fff">${answer.svg.replace(/^<\?xml[^>]*\?>/, "")}</body></html>`;
+  view("locus.graph", "Location graph", page, false);
+}
+
+/** Shows a page beside the text. */
+function view(kind: string, title: string, html: string, enableScripts: boolean): void {
+  const beside = vscode.ViewColumn.Beside;
+  const panel = vscode.window.createWebviewPanel(kind, title, beside, { enableScripts });
+  panel.webview.html = html;
 }
 
 async function showAllInputs(): Promise<void> {

@@ -196,9 +196,11 @@ pub(super) fn hover(
     let tail = after.find(|c: char| !is_word(c)).unwrap_or(after.len());
     let range = offset - line.len() + from..offset + tail;
     let word = text.get(range.clone()).filter(|word| !word.is_empty())?;
+    // A section may be called as a code is.
+    let is_header = line.trim_start().starts_with('[');
     if let Some(entry) = catalogue::entries()
         .into_iter()
-        .find(|entry| entry.id == word)
+        .find(|entry| entry.id == word && !is_header)
     {
         let mut said = format!("**{}** {}", entry.id, entry.title);
         let mut rules = locus_invariants::rules().iter();
@@ -209,7 +211,6 @@ pub(super) fn hover(
     }
     let schema = known_schema();
     let mut way = section;
-    let is_header = line.trim_start().starts_with('[');
     if is_header {
         way.clear();
     }
