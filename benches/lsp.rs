@@ -18,14 +18,16 @@
 
 #[path = "lsp/client.rs"]
 mod client;
+#[path = "heat/template.rs"]
+mod template;
 
-use std::fmt::Write as _;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 
 use client::{Client, uri};
 use serde_json::{Value, json};
+use template::template;
 
 /// As in the command.
 #[global_allocator]
@@ -66,46 +68,6 @@ fn main() -> ExitCode {
     ExitCode::from(u8::from(over))
 }
 
-/// A template of so many resources: a network, its subnet, a port on it, its address and a machine, again and again.
-fn template(resources: usize) -> String {
-    let mut out = String::from(
-        "heat_template_version: rocky\nparameters:\n  size: { type: string, default: m1.small }\nresources:\n",
-    );
-    for i in 0..resources.div_ceil(5) {
-        let _ = write!(
-            out,
-            "  net{i}:
-    type: OS::Neutron::Net
-    properties: {{ name: net{i} }}
-  subnet{i}:
-    type: OS::Neutron::Subnet
-    properties:
-      network: {{ get_resource: net{i} }}
-      cidr: 10.{}.{}.0/24
-  port{i}:
-    type: OS::Neutron::Port
-    properties:
-      network: {{ get_resource: net{i} }}
-      fixed_ips: [{{ subnet: {{ get_resource: subnet{i} }} }}]
-  ip{i}:
-    type: OS::Neutron::FloatingIP
-    properties: {{ floating_network: public, port_id: {{ get_resource: port{i} }} }}
-  server{i}:
-    type: OS::Nova::Server
-    properties:
-      name: server{i}
-      image: cirros
-      flavor: {{ get_param: size }}
-      networks:
-        - port: {{ get_resource: port{i} }}
-",
-            i / 250,
-            i % 250
-        );
-    }
-    out
-}
-
 /// The place right after a word, as a range of nothing.
 fn after(text: &str, word: &str) -> Value {
     let offset = text.find(word).unwrap() + word.len();
@@ -137,8 +99,8 @@ fn typing(folder: &Path, figures: &mut Vec<Figure>) {
     client.diagnostics(&file, Some(1));
     let (mut said, mut offered) = (Vec::new(), Vec::new());
     for key in 0..KEYS {
-        // A letter is added to the name of a machine, and taken away again.
-        let place = after(&text, &format!("\n      name: server{}", key / 2 % 200));
+        // A letter is added to the name of a network, and taken away again.
+        let place = after(&text, &format!("{{ name: net{}", key / 2 % 100));
         let range = match key % 2 {
             0 => place.clone(),
             _ => json!({ "start": place["start"], "end": next(&place) }),
@@ -150,7 +112,7 @@ fn typing(folder: &Path, figures: &mut Vec<Figure>) {
     }
     for key in 0..KEYS {
         // A reference is typed anew, while what was typed is still being checked.
-        let place = after(&text, &format!("get_resource: subnet{}", key / 2 % 200));
+        let place = after(&text, &format!("get_resource: subnet{}", key / 2 % 100));
         let range = match key % 2 {
             0 => place.clone(),
             _ => json!({ "start": place["start"], "end": next(&place) }),
@@ -184,7 +146,7 @@ fn typing(folder: &Path, figures: &mut Vec<Figure>) {
 /// From the start of the program to the first diagnostics.
 fn starting(folder: &Path, figures: &mut Vec<Figure>) {
     for (name, resources) in [
-        ("start to first diagnostic, 5 resources", 5),
+        ("start to first diagnostic, 10 resources", 10),
         ("start to first diagnostic, 1,000 resources", 1000),
     ] {
         let text = template(resources);
@@ -217,7 +179,7 @@ fn memory(folder: &Path, figures: &mut Vec<Figure>) {
     let file = uri(&folder.join("memory.yaml"));
     let mut client = Client::process(&mut locus(), folder, json!({ "debounce": 0 }));
     client.open(&file, &text);
-    let place = after(&text, "\n      name: server0");
+    let place = after(&text, "{ name: net0");
     let longer = json!({ "start": place["start"], "end": next(&place) });
     let edit = |client: &mut Client, count: usize| {
         for at in 0..count {
@@ -281,7 +243,7 @@ fn beside(figures: &mut Vec<Figure>) {
                 let mut client = Client::process(&mut command, folder.path(), Value::Null);
                 let file = uri(&folder.path().join(file));
                 client.open(&file, text);
-                *said = client.diagnostics(&file, None);
+                *said = client.first_finding(&file);
                 *best = start.elapsed().min(*best);
             }
         }

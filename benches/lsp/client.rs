@@ -148,6 +148,16 @@ impl Client {
         said.cloned().unwrap_or_default()
     }
 
+    /// The first findings about a file: a server may say first that there are none yet.
+    pub(crate) fn first_finding(&mut self, uri: &str) -> Vec<Value> {
+        loop {
+            let said = self.diagnostics(uri, None);
+            if !said.is_empty() {
+                return said;
+            }
+        }
+    }
+
     /// The memory that the program uses, in kilobytes.
     pub(crate) fn memory(&self) -> f64 {
         let id = self.child.as_ref().unwrap().id();

@@ -31,7 +31,7 @@ struct Asked {
 }
 
 /// The time without a change before files are checked, in milliseconds.
-const DEBOUNCE: u64 = 40;
+const DEBOUNCE: u64 = 10;
 
 /// What the client can do, and what it asked for.
 pub(super) fn options(params: &InitializeParams) -> Options {
@@ -51,12 +51,10 @@ pub(super) fn options(params: &InitializeParams) -> Options {
     let symbols = text.and_then(|text| text.document_symbol.as_ref());
     let edits = workspace.and_then(|workspace| workspace.workspace_edit.as_ref());
     let watching = workspace.and_then(|workspace| workspace.did_change_watched_files.as_ref());
-    let refresh = workspace.and_then(|workspace| workspace.diagnostic.as_ref());
     let actions = text.and_then(|text| text.code_action.as_ref());
     Options {
         encoding: Encoding::negotiate(offered.unwrap_or_default()),
         pulls: text.is_some_and(|text| text.diagnostic.is_some()),
-        refreshes: is_set(refresh.and_then(|refresh| refresh.refresh_support)),
         lens_refreshes: is_set(
             workspace
                 .and_then(|workspace| workspace.code_lens.as_ref())
@@ -73,6 +71,7 @@ pub(super) fn options(params: &InitializeParams) -> Options {
         documentation: asked.documentation,
         debounce: Duration::from_millis(asked.debounce.unwrap_or(DEBOUNCE)),
         all_inputs: asked.all_inputs,
+        ..Options::default()
     }
 }
 

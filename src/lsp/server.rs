@@ -264,6 +264,9 @@ impl Server {
     }
 
     fn initialize(&mut self, request: Request) {
+        // The types of the library call this `diagnostic`; the protocol and its clients do not.
+        let refreshes = "/capabilities/workspace/diagnostics/refreshSupport";
+        let refreshes = request.params.pointer(refreshes) == Some(&serde_json::Value::Bool(true));
         let params: InitializeParams = match serde_json::from_value(request.params) {
             Ok(params) => params,
             Err(error) => {
@@ -271,7 +274,10 @@ impl Server {
                 return self.refuse(request.id, ErrorCode::InvalidParams, &message);
             }
         };
-        let options = capabilities::options(&params);
+        let options = Options {
+            refreshes,
+            ..capabilities::options(&params)
+        };
         let folders = params.workspace_folders.clone().unwrap_or_default();
         let mut folders: Vec<String> = folders.iter().map(|one| uri::to_path(&one.uri)).collect();
         #[expect(deprecated, reason = "older clients send only this")]

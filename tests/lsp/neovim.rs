@@ -66,6 +66,63 @@ end)
 finish(not ok and tostring(why) or nil)
 "#;
 
+/// With the plugin alone: opening a file is all that is done.
+const PLUGIN: &str = r#"
+local out = {}
+for _, name in ipairs({ 'a.yaml', 'm.als' }) do
+  vim.cmd('edit ' .. name)
+  vim.wait(30000, function() return #vim.diagnostic.get(0) > 0 end, 20)
+  for _, d in ipairs(vim.diagnostic.get(0)) do
+    table.insert(out, string.format('%s %s %d:%d', vim.bo.filetype, d.source, d.lnum, d.col))
+  end
+end
+vim.fn.writefile(out, os.getenv('LOCUS_OUT'))
+vim.cmd('qall!')
+"#;
+
+#[test]
+fn the_plugin_starts_the_server_for_what_is_opened() {
+    let model = "sig A {}\nfact { some Bee }\n";
+    let files = [
+        ("a.yaml", TEMPLATE),
+        ("m.als", model),
+        ("script.lua", PLUGIN),
+        ("locus.toml", ""),
+    ];
+    let folder = folder(&files);
+    let out = folder.path().join("out");
+    let program = std::path::Path::new(env!("CARGO_BIN_EXE_locus"));
+    let path = std::env::var("PATH").unwrap();
+    let path = format!("{}:{path}", program.parent().unwrap().display());
+    let plugin = concat!(
+        "set runtimepath+=",
+        env!("CARGO_MANIFEST_DIR"),
+        "/editors/neovim"
+    );
+    let run = Command::new("nvim")
+        .args([
+            "--headless",
+            "-i",
+            "NONE",
+            "-n",
+            "-u",
+            "NORC",
+            "--cmd",
+            plugin,
+        ])
+        .args(["-c", "filetype on", "-c", "luafile script.lua"])
+        .current_dir(folder.path())
+        .env("PATH", path)
+        .env("LOCUS_OUT", &out)
+        .env("HOME", folder.path())
+        .output()
+        .expect("Neovim is installed: `apt-get install neovim`");
+    let said = String::from_utf8_lossy(&run.stderr);
+    let out = std::fs::read_to_string(&out).unwrap_or_else(|_| panic!("{said}"));
+    assert!(out.contains("yaml locus 2:15"), "{out}{said}");
+    assert!(out.contains("alloy locus 1:12"), "{out}{said}");
+}
+
 #[test]
 fn neovim_shows_jumps_renames_and_mends() {
     let folder = folder(&[("a.yaml", TEMPLATE), ("script.lua", SCRIPT)]);

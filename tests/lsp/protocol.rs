@@ -294,7 +294,12 @@ fn diagnostics_are_pulled_and_what_is_the_same_is_not_sent_again() {
     );
     let third = client.result("textDocument/diagnostic", params);
     assert_eq!(third["kind"], "full", "{third}");
-    // Nothing is pushed to whoever pulls.
+    // Nothing is pushed to whoever pulls, but it is told when to pull again.
+    write(folder.path(), "locus.toml", "[rules]\nHOT221 = \"off\"\n");
+    let toml = uri(&folder.path().join("locus.toml"));
+    let changed = json!({ "changes": [{ "uri": toml, "type": 2 }] });
+    client.notify("workspace/didChangeWatchedFiles", changed);
+    client.wait(|message| message["method"] == "workspace/diagnostic/refresh");
     assert!(!client.heard_of(&file));
     assert_eq!(client.stop(), Some(0));
 }

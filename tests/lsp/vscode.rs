@@ -157,8 +157,16 @@ fn a_real_editor_shows_jumps_renames_mends_and_draws() {
         ])
         .arg(&driver)
         .current_dir(extension().join("test/driver")));
-    let program = Path::new(env!("CARGO_BIN_EXE_locus")).parent().unwrap();
-    let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap());
+    // The path that an editor has is that of its user's shell: the program is named in the settings.
+    let settings = serde_json::json!({
+        "locus.path": env!("CARGO_BIN_EXE_locus"),
+        "editor.minimap.enabled": false,
+    });
+    crate::write(
+        home.path(),
+        "data/User/settings.json",
+        &settings.to_string(),
+    );
     let code = || {
         let mut command = Command::new(&server);
         command
@@ -177,7 +185,6 @@ fn a_real_editor_shows_jumps_renames_mends_and_draws() {
             .arg("--extensions-dir")
             .arg(of("extensions"))
             .env("HOME", home.path())
-            .env("PATH", &path)
             .env("LOCUS_OUT", of("out.json"));
         command
     };

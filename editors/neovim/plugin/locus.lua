@@ -1,11 +1,16 @@
--- For any Neovim from 0.7: starts one server for each folder of configurations.
+-- For any Neovim from 0.7: knows models by their names, and before 0.11 starts one server for each folder of configurations.
+vim.api.nvim_create_autocmd({ 'BufRead', 'BufNewFile' }, {
+  pattern = '*.als',
+  callback = function()
+    vim.bo.filetype = 'alloy'
+  end,
+})
+
 if vim.fn.has('nvim-0.11') == 1 then
   return
 end
 
 local clients = {}
-
-vim.filetype.add({ extension = { als = 'alloy' } })
 
 vim.api.nvim_create_autocmd('FileType', {
   pattern = { 'yaml', 'yaml.docker-compose', 'alloy' },

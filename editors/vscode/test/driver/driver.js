@@ -44,8 +44,13 @@ async function drive() {
     return all.includes("Location graph") && all;
   });
   result.tabs = tabs;
-  // As it was, for the picture.
-  await vscode.commands.executeCommand("undo");
+  // As it was, with what is wrong with it, for the picture.
+  const whole = new vscode.Range(document.positionAt(0), document.positionAt(text().length));
+  const before = new vscode.WorkspaceEdit();
+  before.replace(uri, whole, result.renamed);
+  await vscode.workspace.applyEdit(before);
+  await vscode.commands.executeCommand("workbench.action.closeSidebar");
+  await vscode.commands.executeCommand("workbench.actions.view.problems");
   return result;
 }
 
