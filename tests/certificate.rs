@@ -477,6 +477,10 @@ fn a_statement_that_no_check_makes_is_refused() {
             resealed(&good, replace("\"name\":\"a.yaml\"", "\"name\":\"b.yaml\"")),
         ),
         (
+            "a file that has no digest",
+            resealed(&good, cut("\"subject\":[", "],\"predicateType\"")),
+        ),
+        (
             "a signer that did not sign",
             resealed(&good, |text| {
                 let end = text.rfind("}}").unwrap();

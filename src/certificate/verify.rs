@@ -171,6 +171,13 @@ fn contradiction(statement: &Statement) -> Option<String> {
     if !statement.subject.iter().all(digested) {
         return Some("a file has not one digest".to_owned());
     }
+    // What a project was read from has a digest, or is said not to have been read.
+    let read: BTreeSet<&str> = statement.subject.iter().map(|one| &*one.name).collect();
+    let unread = || predicate.absent.iter().chain(&predicate.present);
+    let mut files = predicate.projects.iter().flat_map(|project| &project.files);
+    if !files.all(|file| read.contains(&**file) || unread().any(|path| path == file)) {
+        return Some("it is about a file whose digest it does not have".to_owned());
+    }
     let known: BTreeSet<&str> = predicate.rules.iter().map(|rule| &*rule.id).collect();
     let codes = |project: &ProjectChecked| {
         let mut asked = project

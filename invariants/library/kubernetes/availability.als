@@ -196,7 +196,7 @@ assert BudgetsKeepNotAll {
 /** K8S086 no-eviction-policy info: a PodDisruptionBudget protects pods that are not healthy
  * message: PodDisruptionBudget `{b}` does not say what holds for unhealthy pods
  * at: b "no `unhealthyPodEvictionPolicy`"
- * help: set `unhealthyPodEvictionPolicy: AlwaysAllow`
+ * help: set `spec.unhealthyPodEvictionPolicy: AlwaysAllow`
  * default: off
  * why: By default, a pod that never becomes ready keeps its node from being drained.
  * source: kube-linter, pdb-unhealthy-pod-eviction-policy

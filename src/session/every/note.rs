@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use locus_core::diagnostic::Verdict;
-use locus_core::value::Value;
+use locus_core::value::{Value, ValueType};
 use locus_core::{Diagnostic, Severity, Sources};
 use locus_frontends::language::Language;
 
@@ -36,11 +36,8 @@ pub(super) fn fold(shown: Vec<Shown>, tried: &[Tried], language: &dyn Language) 
         }
     }
     for (at, shown) in by_input {
-        let code = shown.first().map(|one| one.finding.code.clone());
-        let several = shown
-            .iter()
-            .any(|one| Some(&one.finding.code) != code.as_ref());
-        match tried.get(at).filter(|_| several) {
+        // One place that it breaks is shown there; several, in whatever rule, are one question to whoever declares it.
+        match tried.get(at).filter(|_| shown.len() > 1) {
             Some(tried) => found.extend(note(tried, shown, language)),
             None => found.extend(shown.into_iter().map(warning)),
         }
@@ -70,31 +67,42 @@ fn violable(shown: &Shown) -> Violable {
     }
 }
 
+/// The value of the one input that shows it.
+fn value(shown: &Shown) -> Option<&Value> {
+    shown.chosen.first().map(|chosen| &chosen.value)
+}
+
 /// The note on one input.
 fn note(tried: &Tried, mut shown: Vec<Shown>, language: &dyn Language) -> Option<Noted> {
     shown.sort_by(|a, b| a.finding.code.cmp(&b.finding.code));
     let first = shown.first()?;
-    let value = |shown: &Shown| shown.chosen.first().map(|chosen| chosen.value.clone());
     let mut said: Vec<(String, Value)> = Vec::new();
     for one in &shown {
-        if let Some(value) = value(one)
+        if let Some(value) = value(one).cloned()
             && !said.iter().any(|(code, _)| *code == one.finding.code)
         {
             said.push((one.finding.code.clone(), value));
         }
     }
-    let mut words: Vec<String> = said
-        .iter()
-        .take(NAMED)
-        .map(|(code, value)| format!("`{value}` breaks {code}"))
-        .collect();
+    let breaks = |(code, value): &(String, Value)| {
+        let same = |one: &&Shown| {
+            one.finding.code == *code && self::value(one).is_some_and(|own| own.same(value))
+        };
+        match shown.iter().filter(same).count() {
+            0 | 1 => format!("`{value}` breaks {code}"),
+            places => format!("`{value}` breaks {code} in {places} places"),
+        }
+    };
+    let mut words: Vec<String> = said.iter().take(NAMED).map(breaks).collect();
     if said.len() > NAMED {
         words.push(format!("{} more", said.len() - NAMED));
     }
     let name = &tried.input.name;
-    let accepts = match tried.input.domain.constraints.is_empty() {
-        true => "accepts anything",
-        false => "accepts too much",
+    let domain = &tried.input.domain;
+    let accepts = match (domain.constraints.is_empty(), domain.ty) {
+        (true, ValueType::Int | ValueType::Number) => "accepts any number",
+        (true, _) => "accepts anything",
+        (false, _) => "accepts too much",
     };
     let message = format!("`{name}` {accepts}: {}", words.join(", "));
     let mut finding = Diagnostic::new(Severity::Info, "free-input", message);

@@ -287,7 +287,8 @@ impl<'a> Space<'a> {
 
     /// Values for all inputs with these choices, after [`possible`](Self::possible) said so.
     pub(super) fn assignment(&self, choices: &[Literal]) -> Vec<usize> {
-        let mut chosen = vec![0; self.tried.len()];
+        // What has no default is given: without it, nothing is deployed.
+        let mut chosen: Vec<usize> = self.tried.iter().map(Tried::first).collect();
         for (at, slot) in chosen.iter_mut().enumerate() {
             if let Some(vars) = self.values.get(&at) {
                 *slot = vars

@@ -39,6 +39,13 @@ impl Walk<'_> {
                     let diagnostic = Diagnostic::warning("tosca-shape", message)
                         .help(format!("write `{truth}`"));
                     self.diagnostics.push(diagnostic.at(node.used_at()));
+                } else if let (Some(Typed::Bool(truth)), Some(word)) =
+                    (node.typed(Schema::Core), node.as_str())
+                {
+                    let message = format!("`{what}` must be `true` or `false`, not `{word}`");
+                    let diagnostic =
+                        Diagnostic::error("tosca-shape", message).help(format!("write `{truth}`"));
+                    self.diagnostics.push(diagnostic.at(node.used_at()));
                 } else {
                     self.wrong(node, what, "`true` or `false`");
                 }
