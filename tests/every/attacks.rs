@@ -241,6 +241,34 @@ resources:
 }
 
 #[test]
+fn conditions_over_texts_that_may_be_anything() {
+    let text = "heat_template_version: 2021-04-16
+parameters:
+  stage: { type: string, default: dev }
+  other: { type: string, default: test }
+conditions:
+  prod: { equals: [{ get_param: stage }, prod] }
+  same: { equals: [{ get_param: stage }, { get_param: other }] }
+  both: { and: [prod, same] }
+resources:
+  net: { type: OS::Neutron::Net }
+  small: { type: OS::Cinder::Volume, properties: { size: { if: [both, 0, 1] } } }
+  one:
+    type: OS::Neutron::Port
+    condition: same
+    properties: { network: { get_resource: net }, fixed_ips: [{ ip_address: 10.0.0.9 }] }
+  two:
+    type: OS::Neutron::Port
+    condition: prod
+    properties: { network: { get_resource: net }, fixed_ips: [{ ip_address: 10.0.0.9 }] }
+";
+    let stages = ["-", "prod", "test", "x"];
+    let others = ["-", "prod", "dev", "x"];
+    let case = heat(text, &[("stage", &stages), ("other", &others)], true);
+    breaks(&case, &["HOT216", "HOT014"]);
+}
+
+#[test]
 fn what_a_template_passes_to_another_depends_on_conditions() {
     let text = "heat_template_version: 2021-04-16
 parameters:

@@ -367,6 +367,24 @@ fn tried(
     asked: &FxHashMap<SymbolId, Asked>,
     links: &Links,
 ) -> Vec<Tried> {
+    // What one is compared with may be what another is that is compared with it.
+    let symbol = |at: &usize| inputs.get(*at).map(|input| input.symbol);
+    let mut grown = !links.is_empty();
+    while grown {
+        grown = false;
+        for (one, other) in links {
+            let (Some(one), Some(other)) = (symbol(one), symbol(other)) else {
+                continue;
+            };
+            for value in hints.get(&other).cloned().unwrap_or_default() {
+                let known = hints.entry(one).or_default();
+                if !known.iter().any(|own| own.same(&value)) {
+                    known.push(value);
+                    grown = true;
+                }
+            }
+        }
+    }
     let make = |input: &OpenInput, hints: &FxHashMap<SymbolId, Vec<Value>>| {
         let own = hints.get(&input.symbol).map_or(&[][..], Vec::as_slice);
         let asked = asked.get(&input.symbol).copied().unwrap_or_default();
