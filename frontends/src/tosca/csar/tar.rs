@@ -24,6 +24,11 @@ pub(super) fn read(data: &[u8]) -> Result<Vec<Entry>, Fault> {
             break;
         };
         if header.iter().all(|&byte| byte == 0) {
+            // Programs differ in whether they read on behind the end.
+            let rest = data.get(at..).unwrap_or_default();
+            if rest.iter().any(|&byte| byte != 0) {
+                return Err(Fault::broken("something follows the end of the archive"));
+            }
             break;
         }
         if header.get(257..262) != Some(b"ustar") || !has_checksum(header) {
@@ -42,8 +47,21 @@ pub(super) fn read(data: &[u8]) -> Result<Vec<Entry>, Fault> {
         let name = long_name.take().unwrap_or_else(|| name_of(header));
         match kind {
             b'L' => long_name = Some(text(content)),
-            b'x' => long_name = pax_path(content),
-            b'g' | b'K' => {}
+            b'x' | b'g' => {
+                let pax = pax(content).ok_or_else(|| {
+                    Fault::broken("the archive has a header of pax that cannot be read")
+                })?;
+                // What programs read differently, or for all entries at once, is refused.
+                if pax.sized || kind == b'g' && pax.path.is_some() {
+                    return Err(Fault::broken(
+                        "the archive says where or how large an entry is in two ways",
+                    ));
+                }
+                if kind == b'x' {
+                    long_name = pax.path;
+                }
+            }
+            b'K' => {}
             0 | b'0' | b'7' | b'5' => {
                 entries.push(Entry {
                     is_folder: kind == b'5' || name.ends_with('/'),
@@ -123,19 +141,28 @@ fn has_checksum(header: &[u8]) -> bool {
     number(header.get(148..156).unwrap_or_default()) == Some(sum)
 }
 
-/// The `path` of a pax header: records of `length key=value`.
-fn pax_path(content: &[u8]) -> Option<String> {
+/// What a header of pax says of an entry.
+#[derive(Default)]
+struct Pax {
+    path: Option<String>,
+    /// Whether it says how large the entry is.
+    sized: bool,
+}
+
+/// Reads a header of pax: records of `length key=value`; none when it is no such.
+fn pax(content: &[u8]) -> Option<Pax> {
     let mut rest = content;
-    let mut path = None;
+    let mut pax = Pax::default();
     while !rest.is_empty() {
         let blank = rest.iter().position(|&byte| byte == b' ')?;
         let long: usize = std::str::from_utf8(rest.get(..blank)?).ok()?.parse().ok()?;
         let record = rest.get(blank + 1..long)?;
-        let record = std::str::from_utf8(record).ok()?;
-        if let Some(value) = record.strip_prefix("path=") {
-            path = Some(value.trim_end_matches('\n').to_owned());
+        if let Some(value) = record.strip_prefix(b"path=") {
+            let value = value.strip_suffix(b"\n").unwrap_or(value);
+            pax.path = Some(String::from_utf8_lossy(value).into_owned());
         }
+        pax.sized |= record.starts_with(b"size=");
         rest = rest.get(long..)?;
     }
-    path
+    Some(pax)
 }

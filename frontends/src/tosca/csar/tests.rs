@@ -450,6 +450,36 @@ fn headers_that_disagree_are_refused() {
 }
 
 #[test]
+fn what_programs_read_differently_in_a_tar_is_refused() {
+    let whole = tar(&[("a.yaml", b'0', SERVICE)]);
+    let second = tar(&[("a.yaml", b'0', "other: 1\n")]);
+    for after in [b"junk".as_slice(), second.as_slice()] {
+        let all = told(&[whole.as_slice(), after].concat());
+        assert!(all[0].contains("follows the end"), "{all:?}");
+    }
+    assert!(told(&[whole.as_slice(), &[0; 4096]].concat()).is_empty());
+    let pax = |kind: u8, record: &str| {
+        let length = record.len() + 4;
+        let content = format!("{length} {record}\n");
+        assert_eq!(content.len(), length, "two digits");
+        let entries = [("pax", kind, content.as_str()), ("a.yaml", b'0', SERVICE)];
+        told(&tar(&entries))
+    };
+    assert!(pax(b'x', "path=b.yaml").is_empty());
+    assert!(pax(b'g', "comment=made today").is_empty());
+    for (kind, record) in [
+        (b'x', "size=99999999"),
+        (b'g', "size=00000001"),
+        (b'g', "path=b.yaml"),
+    ] {
+        let all = pax(kind, record);
+        assert!(all[0].contains("in two ways"), "{all:?}");
+    }
+    let broken = [("pax", b'x', "99 path=b.yaml\n"), ("a.yaml", b'0', SERVICE)];
+    assert!(told(&tar(&broken))[0].contains("cannot be read"));
+}
+
+#[test]
 fn a_part_of_an_archive_is_refused_and_never_a_panic() {
     let good = zip(&package(META, SIMPLE));
     for end in 4..good.len() {
