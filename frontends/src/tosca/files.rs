@@ -1,5 +1,7 @@
 //! The files of a service: the one that is named, and what it imports.
 
+mod folders;
+
 use std::sync::Arc;
 
 use locus_core::{Diagnostic, FileId, Sources, Span, suggest};
@@ -170,6 +172,11 @@ impl<'r> Reader<'r> {
     /// Follows the imports of the files that were read, and of those that are read for it, one after the other: a chain of
     /// imports may be long.
     fn follow_all(&mut self) {
+        self.follow_due();
+        self.find_types();
+    }
+
+    fn follow_due(&mut self) {
         while let Some((index, path)) = self.due.pop() {
             self.follow_imports(index, &path);
         }
