@@ -3,14 +3,14 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::town::{is_there, one};
+use crate::town::{ONE, is_there};
 
 #[test]
 fn the_demonstration_says_what_the_manual_shows() {
     if !is_there() {
         return;
     }
-    let _one = one();
+    let _one = ONE.blocking_lock();
     let output = Command::new(env!("CARGO_BIN_EXE_locus-gate"))
         .args(["demo", "--agent"])
         .arg(env!("CARGO_BIN_EXE_locus-agent"))

@@ -133,7 +133,7 @@ async fn all_ready(town: &mut Town, wanted: i64) {
         let web = town
             .get("/apis/apps/v1/namespaces/shop/deployments/web")
             .await?;
-        match web["status"]["readyReplicas"] == Value::from(wanted) {
+        match web["status"]["readyReplicas"].as_i64() == Some(wanted) {
             true => Ok(()),
             false => Err(web["status"].to_string()),
         }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::PathBuf;
 use std::process::Output;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use control_plane::{Cluster, Kubelets, Part, Programs, Shape, User};
@@ -19,18 +19,14 @@ use locus_attestation::gate::GateConfig;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::net::TcpListener;
+use tokio::sync::{Mutex, MutexGuard};
 
 use crate::world::{WorkerBox, World, cgroup, content};
 
 /// How long something may take that is sure to come: other tests may run beside this one.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// One control plane at a time: it takes more of a machine than tests that wait for it.
-static ONE: Mutex<()> = Mutex::new(());
-
-/// One's turn to have a control plane.
-pub(crate) fn one() -> MutexGuard<'static, ()> {
-    ONE.lock().unwrap_or_else(PoisonError::into_inner)
-}
+pub(crate) static ONE: Mutex<()> = Mutex::const_new(());
 
 /// Whether there is a control plane to test with. Where it could be built, it has to be.
 pub(crate) fn is_there() -> bool {
@@ -76,7 +72,7 @@ impl Town {
             let log = tracing_subscriber::fmt().with_env_filter(filter);
             let _ = log.with_writer(std::io::stderr).try_init();
         }
-        let one = one();
+        let one = ONE.lock().await;
         let folder = tempfile::tempdir().unwrap();
         let place = folder.path().join("cluster");
         let cluster = apart(|| Cluster::start(&place, parts)).unwrap();
