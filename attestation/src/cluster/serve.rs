@@ -110,9 +110,13 @@ pub async fn start(
     clock: Arc<dyn Clock>,
 ) -> Result<RunningCluster, ClusterError> {
     let authority = pki::read_file(&config.gate.folder.join("ca.pem"))?;
-    let mut gate_config = config.gate.clone();
-    gate_config.roles = COMPONENTS.to_vec();
-    let gate = crate::gate::start(gate_config, listener, clock.clone()).await?;
+    if COMPONENTS
+        .iter()
+        .any(|role| !config.gate.roles.contains(role))
+    {
+        return Err(ClusterError::Components);
+    }
+    let gate = crate::gate::start(config.gate.clone(), listener, clock.clone()).await?;
     let parts = &gate.parts;
     let (Some(verifier), Some(workers), Some(registrar), Some(references)) = (
         gate.verifier.clone(),
