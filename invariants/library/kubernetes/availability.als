@@ -5,12 +5,6 @@ open kubernetes/vocabulary
 open kubernetes/cluster
 open values
 
-/** What a container asks for of CPU. */
-fun cpu[c: Container]: set Amount { c.amounts & resource."cpu" }
-
-/** What a container asks for of memory. */
-fun memory[c: Container]: set Amount { c.amounts & resource."memory" }
-
 /** K8S075 no-cpu-requirements info: a container has no CPU request
  * message: container `{c}` has no CPU request
  * at: c "asks for nothing"
@@ -20,7 +14,9 @@ fun memory[c: Container]: set Amount { c.amounts & resource."memory" }
  * source: kube-linter, unset-cpu-requirements
  */
 assert CpuIsRequested {
-  all c: Container | "request" in Policy.cpu_requirements implies some cpu[c].(request + limit)
+  all c: Container |
+    "request" in Policy.cpu_requirements implies
+      (some a: c.amounts | a.resource = "cpu" and some a.(request + limit))
 }
 
 /** K8S075 no-cpu-requirements info: a container has no CPU limit
@@ -32,7 +28,9 @@ assert CpuIsRequested {
  * source: kube-linter, unset-cpu-requirements
  */
 assert CpuIsLimited {
-  all c: Container | "limit" in Policy.cpu_requirements implies some cpu[c].limit
+  all c: Container |
+    "limit" in Policy.cpu_requirements implies
+      (some a: c.amounts | a.resource = "cpu" and some a.limit)
 }
 
 /** K8S075 no-cpu-requirements info: a container asks for too little or too much CPU
@@ -44,7 +42,7 @@ assert CpuIsLimited {
  * source: kube-linter, unset-cpu-requirements
  */
 assert CpuIsWithinBounds {
-  all c: Container, a: cpu[c], q: a.(request + limit) |
+  all c: Container, a: c.amounts, q: a.(request + limit) | a.resource = "cpu" implies
     not less_quantity[q, Policy.least_cpu] and not less_quantity[Policy.most_cpu, q]
 }
 
@@ -57,7 +55,9 @@ assert CpuIsWithinBounds {
  * source: kube-linter, unset-memory-requirements
  */
 assert MemoryIsRequested {
-  all c: Container | "request" in Policy.memory_requirements implies some memory[c].(request + limit)
+  all c: Container |
+    "request" in Policy.memory_requirements implies
+      (some a: c.amounts | a.resource = "memory" and some a.(request + limit))
 }
 
 /** K8S076 no-memory-requirements info: a container has no memory limit
@@ -69,7 +69,9 @@ assert MemoryIsRequested {
  * source: kube-linter, unset-memory-requirements
  */
 assert MemoryIsLimited {
-  all c: Container | "limit" in Policy.memory_requirements implies some memory[c].limit
+  all c: Container |
+    "limit" in Policy.memory_requirements implies
+      (some a: c.amounts | a.resource = "memory" and some a.limit)
 }
 
 /** K8S076 no-memory-requirements info: a container asks for too little or too much memory
@@ -81,7 +83,7 @@ assert MemoryIsLimited {
  * source: kube-linter, unset-memory-requirements
  */
 assert MemoryIsWithinBounds {
-  all c: Container, a: memory[c], q: a.(request + limit) |
+  all c: Container, a: c.amounts, q: a.(request + limit) | a.resource = "memory" implies
     not less_quantity[q, Policy.least_memory] and not less_quantity[Policy.most_memory, q]
 }
 
