@@ -205,7 +205,7 @@ impl Files<'_> {
 
     /// Finds where an object is from, key by key.
     fn object(&mut self, object: &Node, noted: Option<&str>, origins: &mut Vec<Origin>) {
-        let noted = noted.map(|noted| self.from_scratch(noted));
+        let noted = noted.map(|noted| self.as_named(noted));
         let mut candidates = Vec::new();
         let all = self.all.clone();
         for path in all.iter().chain(&noted) {
@@ -232,7 +232,7 @@ impl Files<'_> {
     }
 
     /// A path that is relative to the fresh folder, as the user would write it.
-    fn from_scratch(&self, noted: &str) -> String {
+    fn as_named(&self, noted: &str) -> String {
         let absolute = normalize(&join(self.asked.scratch, noted));
         let way = relative(self.asked.folder, &absolute);
         normalize(&join(directory(self.asked.path), &way))
