@@ -3,6 +3,7 @@
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -35,8 +36,14 @@ fn run(command: &mut Command) -> String {
     out.into_owned()
 }
 
-/// Makes the package with the libraries of the lock file, which are fetched once; nothing where npm is not installed.
+/// Makes the package, once for all tests; nothing where npm is not installed.
 fn package() -> bool {
+    static PACKAGED: OnceLock<bool> = OnceLock::new();
+    *PACKAGED.get_or_init(make_package)
+}
+
+/// Makes the package with the libraries of the lock file, which are fetched when they are not there.
+fn make_package() -> bool {
     if Command::new("npm").arg("--version").output().is_err() {
         eprintln!("the extension is not packaged: npm is not installed");
         return false;

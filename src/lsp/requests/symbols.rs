@@ -3,12 +3,13 @@
 use std::ops::Range;
 
 use lsp_types::{
-    DocumentSymbol, DocumentSymbolParams, DocumentSymbolResponse, SymbolInformation, SymbolKind,
-    WorkspaceSymbolParams, WorkspaceSymbolResponse,
+    DocumentSymbol, DocumentSymbolParams, DocumentSymbolResponse, Location, SymbolInformation,
+    SymbolKind, Uri, WorkspaceSymbolParams, WorkspaceSymbolResponse,
 };
 
 use super::Failure;
 use crate::lsp::checker::is_model;
+use crate::lsp::position::Lines;
 use crate::lsp::uri;
 use crate::lsp::world::{World, absolute, bytes};
 use crate::session::NameKind;
@@ -52,9 +53,8 @@ pub(super) fn document(
         });
         return Ok(Some(DocumentSymbolResponse::Nested(all.collect())));
     }
-    let all = all
-        .into_iter()
-        .filter_map(|one| information(world, &path, one));
+    let uri = params.text_document.uri;
+    let all = all.into_iter().map(|one| information(&uri, &lines, one));
     Ok(Some(DocumentSymbolResponse::Flat(all.collect())))
 }
 
@@ -73,12 +73,13 @@ pub(super) fn workspace(
     let mut found = Vec::new();
     for path in paths {
         world.cancel.check()?;
-        let Some(text) = world.text(&path) else {
+        let (Some(text), Some(uri)) = (world.text(&path), world.uri(&path)) else {
             continue;
         };
+        let lines = world.lines(&text);
         for one in defined(world, &path, &text) {
             if one.name.to_lowercase().contains(&word) {
-                found.extend(information(world, &path, one));
+                found.push(information(&uri, &lines, one));
             }
         }
         if found.len() >= MOST {
@@ -88,16 +89,16 @@ pub(super) fn workspace(
     Ok(Some(WorkspaceSymbolResponse::Flat(found)))
 }
 
-fn information(world: &World, path: &str, one: Defined) -> Option<SymbolInformation> {
+fn information(uri: &Uri, lines: &Lines<'_>, one: Defined) -> SymbolInformation {
     #[expect(deprecated, reason = "the type has a field that is no longer used")]
-    Some(SymbolInformation {
+    SymbolInformation {
         name: one.name,
         kind: one.kind,
         tags: None,
         deprecated: None,
-        location: world.location(path, one.name_at)?,
+        location: Location::new(uri.clone(), lines.range(one.name_at)),
         container_name: Some(one.what),
-    })
+    }
 }
 
 fn defined(world: &World, path: &str, text: &str) -> Vec<Defined> {
