@@ -73,8 +73,6 @@ fn a_folder_is_one_project() {
         "K8S084",
         "K8S100",
         "K8S114",
-        "K8S209",
-        "K8S209",
         "K8S345",
         "k8s-unknown-field",
     ];
