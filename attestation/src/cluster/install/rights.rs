@@ -73,17 +73,13 @@ fn gate() -> Vec<Value> {
         rule(&[""], &["pods/eviction"], &["create"]),
         // Taints and cordons, and the removal of a worker that is not to come back.
         rule(&[""], &["nodes"], &["patch", "delete"]),
-        rule(&["locus.dev"], &["agents"], &["create", "patch", "delete"]),
+        rule(&["locus.dev"], &["agents"], &["create", "patch"]),
         rule(
             &["locus.dev"],
-            &[
-                "agents/status",
-                "attestationrequests/status",
-                "invariantsets/status",
-            ],
+            &["agents/status", "attestationrequests/status"],
             &["get", "patch"],
         ),
-        rule(&["", "events.k8s.io"], &["events"], &["create", "patch"]),
+        rule(&["events.k8s.io"], &["events"], &["create"]),
     ]);
     rules
 }
@@ -109,11 +105,11 @@ fn granted(component: Component, rules: &[Value]) -> [Value; 2] {
 
 fn local(component: Component) -> [Value; 2] {
     // Gates agree by a lease of their own namespace which of them acts.
-    let rules = [rule(
-        &["coordination.k8s.io"],
-        &["leases"],
-        &["get", "create", "update", "patch"],
-    )];
+    let leases = |verbs: &[&str]| rule(&["coordination.k8s.io"], &["leases"], verbs);
+    let rules = [
+        leases(&["create"]),
+        named(leases(&["get", "update"]), &[WEBHOOKS]),
+    ];
     [
         json!({
             "apiVersion": "rbac.authorization.k8s.io/v1",
