@@ -4,10 +4,13 @@ use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::{Arc, Mutex, PoisonError};
 
+/// A command: the path of its model, and its number.
+type Command = (String, u64);
+
 /// Verdicts by the path of the model and the number of the command, each with the text that it is about.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Verdicts {
-    known: Arc<Mutex<BTreeMap<(String, u64), (u64, String)>>>,
+    known: Arc<Mutex<BTreeMap<Command, (u64, String)>>>,
 }
 
 impl Verdicts {

@@ -3,7 +3,7 @@
 use locus_core::{Diagnostic, FileId, Sources, Span};
 use locus_frontends::language::{Kind, KindRole, Recognised, Registry};
 use locus_frontends::loader::Loader;
-use locus_frontends::yaml;
+use locus_frontends::yaml::{self, Node};
 
 use super::files::Files;
 
@@ -119,7 +119,9 @@ fn of_file(registry: &Registry, files: &Files, name: &str, sources: &mut Sources
     }
     let parsed = yaml::parse(sources, file, &yaml::Limits::default());
     let is_jinja = has_markup && (is_template_name(name) || !parsed.diagnostics.is_empty());
-    if is_jinja || has_actions && breaks_at_markup(sources, &text, &parsed.diagnostics) {
+    let is_go = has_actions
+        && (breaks_at_markup(sources, &text, &parsed.diagnostics) || has_map_as_key(&parsed));
+    if is_jinja || is_go {
         let language = if is_jinja { "Jinja" } else { "Go" };
         let message = format!("`{name}` is a {language} template, not yet a configuration");
         let diagnostic = Diagnostic::warning("kind", message)
@@ -231,6 +233,24 @@ fn breaks_at_markup(sources: &Sources, text: &str, errors: &[Diagnostic]) -> boo
         let mut near = near.filter(|line| !line.trim().is_empty());
         near.any(|line| line.contains("{{"))
     })
+}
+
+/// Whether a map stands where a key does: to YAML, `{{ include "name" . }}` is a map whose key is a map, which no configuration has.
+fn has_map_as_key(parsed: &yaml::Parsed) -> bool {
+    let roots = parsed.documents.iter().map(|document| &document.root);
+    let mut todo: Vec<&Node> = roots.collect();
+    while let Some(node) = todo.pop() {
+        if let Some(items) = node.as_sequence() {
+            todo.extend(items);
+        }
+        for entry in node.as_mapping().into_iter().flat_map(|map| &map.entries) {
+            if entry.key.as_mapping().is_some() {
+                return true;
+            }
+            todo.push(&entry.value);
+        }
+    }
+    false
 }
 
 #[cfg(test)]

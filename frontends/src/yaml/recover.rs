@@ -138,8 +138,7 @@ fn join_flow(text: &str, failure: &Failure) -> Option<Joined> {
     let Problem::Syntax(info) = &failure.problem else {
         return None;
     };
-    let ours = ["indentation in flow construct", "simple key expect"];
-    if !ours.iter().any(|words| info.contains(words)) {
+    if !info.contains("invalid indentation") {
         return None;
     }
     let open = *failure.open_flows.first()?;

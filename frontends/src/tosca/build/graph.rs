@@ -59,10 +59,8 @@ pub(super) fn build(
             let value = known(
                 topology,
                 &mut service.graph,
-                &inputs,
-                &mentions,
-                name,
-                *span,
+                (&inputs, &mentions),
+                (name, *span),
                 value,
                 node,
             );
@@ -174,10 +172,11 @@ fn sort(topology: &Topology<'_, '_>, ty: Option<TypeId>, node: &Node) -> Arc<str
 fn known(
     topology: &Topology<'_, '_>,
     graph: &mut LocationGraph,
-    inputs: &FxHashMap<Arc<str>, locus_core::value::SymbolId>,
-    mentions: &Mentions<'_, '_, '_>,
-    name: &Arc<str>,
-    span: Span,
+    (inputs, mentions): (
+        &FxHashMap<Arc<str>, locus_core::value::SymbolId>,
+        &Mentions<'_, '_, '_>,
+    ),
+    (name, span): (&Arc<str>, Span),
     value: &Val,
     node: Option<&Node>,
 ) -> Value {
