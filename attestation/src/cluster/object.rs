@@ -96,6 +96,21 @@ pub fn at<'v>(object: &'v Value, path: &[&str]) -> &'v Value {
     path.iter().fold(object, |at, key| field(at, key))
 }
 
+/// Puts a value some way down; what stands on the way and is no map becomes one.
+pub fn put(object: &mut Value, path: &[&str], value: Value) {
+    let mut here = object;
+    for key in path {
+        if !here.is_object() {
+            *here = Value::Object(serde_json::Map::new());
+        }
+        let Some(fields) = here.as_object_mut() else {
+            return;
+        };
+        here = fields.entry(*key).or_insert(Value::Null);
+    }
+    *here = value;
+}
+
 /// A text some way down; empty if there is none.
 pub fn text<'v>(object: &'v Value, path: &[&str]) -> &'v str {
     at(object, path).as_str().unwrap_or("")
@@ -208,4 +223,29 @@ pub fn stripped(object: &Value) -> Value {
         }
     }
     object
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_is_no_map_on_the_way_becomes_one() {
+        let path = ["metadata", "annotations", "a"];
+        for metadata in [
+            json!(null),
+            json!("text"),
+            json!({"annotations": []}),
+            json!({"annotations": {"b": 1}}),
+        ] {
+            let mut object = json!({"metadata": metadata});
+            put(&mut object, &path, json!("x"));
+            assert_eq!(at(&object, &path), "x");
+        }
+        let mut object = json!({"metadata": {"annotations": {"b": 1}}});
+        put(&mut object, &path, json!("x"));
+        assert_eq!(object["metadata"]["annotations"]["b"], 1);
+    }
 }

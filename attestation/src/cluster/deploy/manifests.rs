@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::cluster::object::{Workload, group, items, text};
+use crate::cluster::object::{Workload, field, group, items, text};
 use crate::logs::shown;
 
 /// Reads the objects of files: what others need comes first, workloads come last.
@@ -38,7 +38,7 @@ fn flatten(document: Value, all: &mut Vec<Value>) {
         return;
     }
     if text(&document, &["kind"]).ends_with("List") && document.get("items").is_some() {
-        for item in items(&document["items"]) {
+        for item in items(field(&document, "items")) {
             flatten(item.clone(), all);
         }
         return;

@@ -10,7 +10,7 @@ use crate::cluster::admission::signature;
 use crate::cluster::connect::{ClusterFault, api, code};
 use crate::cluster::known::Known;
 use crate::cluster::names::{READINESS_GATE, SCHEDULING_GATE, SIGNATURE};
-use crate::cluster::object::{Workload, items, label, name, namespace, text};
+use crate::cluster::object::{Workload, field, items, label, name, namespace, put, text};
 use crate::cluster::resources::InvariantSet;
 use crate::evidence::Nonce;
 use crate::evidence::jws::TokenKey;
@@ -65,14 +65,18 @@ impl Sender<'_> {
             space.clone_from(&self.namespace);
         }
         if let Some(workload) = workload(&object) {
-            object["metadata"]["namespace"] = json!(space);
+            put(&mut object, &["metadata", "namespace"], json!(space));
             if self.is_held(&space) {
                 gate(workload, &mut object);
             }
             if let Some((key, tenant)) = self.signing {
                 let completed = self.patch(&object, true).await?;
                 let signed = sign(key, tenant, workload, &completed).map_err(Refused::Other)?;
-                object["metadata"]["annotations"][SIGNATURE] = json!(signed);
+                put(
+                    &mut object,
+                    &["metadata", "annotations", SIGNATURE],
+                    json!(signed),
+                );
             }
         }
         let made = self.patch(&object, false).await?;
@@ -100,7 +104,7 @@ impl Sender<'_> {
             serde_json::to_value(&made).map_err(|error| Refused::Other(error.to_string()))?;
         // The server answers with them; to be sure, they are said.
         for key in ["apiVersion", "kind"] {
-            made[key] = object[key].clone();
+            put(&mut made, &[key], field(object, key).clone());
         }
         Ok(made)
     }

@@ -14,7 +14,7 @@ use super::{Ended, count};
 use crate::cluster::connect::{ClusterFault, api};
 use crate::cluster::names::{READINESS_GATE, SCHEDULING_GATE};
 use crate::cluster::object::{
-    annotation, at, controller, items, label, name, namespace, text, uid,
+    annotation, at, controller, field, items, label, name, namespace, put, text, uid,
 };
 use crate::cluster::resources::{Agent, TrustWord};
 use crate::logs::shown;
@@ -199,7 +199,7 @@ async fn pods(
 ) -> Result<(usize, Vec<Value>), ClusterFault> {
     let kind = text(applied, &["kind"]);
     let mut now = now.clone();
-    now["kind"] = applied["kind"].clone();
+    put(&mut now, &["kind"], field(applied, "kind").clone());
     if kind == "Pod" {
         return Ok((1, vec![now]));
     }
@@ -235,7 +235,7 @@ async fn pods(
     for pod in &list.items {
         let mut pod =
             serde_json::to_value(pod).map_err(|error| ClusterFault::Object(error.to_string()))?;
-        pod["kind"] = "Pod".into();
+        put(&mut pod, &["kind"], "Pod".into());
         let mine = controller(&pod).is_some_and(|one| text(one, &["uid"]) == owner);
         let hash = text(&pod, &["metadata", "labels", "controller-revision-hash"]);
         if mine && (revision.is_empty() || hash == revision) {

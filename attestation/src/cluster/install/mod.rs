@@ -3,6 +3,10 @@
 //!
 //! Objects are JSON as everywhere here. What must not be known to others (keys) is made on the spot from an installation's
 //! folder ([`secrets`]); the key of the authority never enters the cluster.
+#![expect(
+    clippy::indexing_slicing,
+    reason = "every value that is written to is a map: it is made here, or comes from a type that is one"
+)]
 
 pub mod apply;
 pub mod args;
