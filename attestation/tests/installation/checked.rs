@@ -229,9 +229,9 @@ fn policies_let_the_gate_alone_reach_agents() {
     assert_eq!(between(agent, dns), "TCP 53,UDP 53");
     assert_eq!(between(agent, web), "");
     // Nobody at all but the gate connects to an agent, from the cluster or from outside.
-    for from in 0..peers.len() {
+    for (from, peer) in peers.iter().enumerate() {
         if from != gate && from != agent {
-            assert_eq!(between(from, agent), "", "{}", peers[from].text);
+            assert_eq!(between(from, agent), "", "{}", peer.text);
         }
     }
 }

@@ -481,6 +481,7 @@ fn the_gate_that_is_installed_needs_no_more_rights() {
             .contains("no-part-of-locus-itself"),
         "{written:#}"
     );
+    signed(&world, &listen, &good);
     served.kill().unwrap();
     served.wait().unwrap();
     let refused = world

@@ -162,14 +162,24 @@ fn join_flow(text: &str, failure: &Failure) -> Option<Joined> {
 }
 
 /// The line breaks up to the bracket that closes the one that a text starts with, but for those in quotes; none if it is not
-/// closed, each bracket within by its own, or if there are comments, which end with their lines.
+/// closed, each bracket within by its own, if there are comments, which end with their lines, or if no comma or bracket
+/// separates two lines: the second may be another key.
 fn breaks_within(text: &str) -> Option<Vec<usize>> {
     let mut due = Vec::new();
     let mut breaks = Vec::new();
     let mut at = 0;
     let mut before = ' ';
+    // What the last line with something in it ends with, at the start of the next one.
+    let mut ended = None;
     while let Some(c) = text.get(at..).and_then(|rest| rest.chars().next()) {
         let mut length = c.len_utf8();
+        if !c.is_whitespace()
+            && let Some(last) = ended.take()
+            && !matches!(last, ',' | '[' | '{')
+            && !matches!(c, ',' | ']' | '}')
+        {
+            return None;
+        }
         match c {
             '[' => due.push(']'),
             '{' => due.push('}'),
@@ -181,7 +191,12 @@ fn breaks_within(text: &str) -> Option<Vec<usize>> {
                     return Some(breaks);
                 }
             }
-            '\n' | '\r' => breaks.push(at),
+            '\n' | '\r' => {
+                breaks.push(at);
+                if ended.is_none() {
+                    ended = text.get(..at)?.trim_end().chars().next_back();
+                }
+            }
             // A quote within a word is a part of it.
             '"' | '\'' if !before.is_alphanumeric() => {
                 length = quoted_length(text.get(at..)?).filter(|quoted| *quoted > 0)?;
