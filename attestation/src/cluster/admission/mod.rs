@@ -22,7 +22,7 @@ pub use review::{answer, asked};
 use self::model::Checker;
 use self::signature::{SignatureError, Signed, Used};
 use super::known::{Known, Set};
-use super::names::{MIRROR, TAINT};
+use super::names::{MIRROR, SIGNATURE, TAINT};
 use super::object::{Workload, annotation, at, field, items, label, name, text};
 use crate::clock::Timestamp;
 
@@ -257,7 +257,10 @@ impl Gatekeeper {
         // Status, revisions and finalizers that controllers write are no news to a rule.
         let same = |path: &[&str]| at(&ask.object, path) == at(&ask.old, path);
         let kept = [&["spec"] as &[&str], &["template"], &["metadata", "labels"]];
-        if !is_pod && ask.verb == Verb::Update && kept.iter().all(|path| same(path)) {
+        // Another signature is news: it says whose the pods are that are made from now on.
+        let signature = |object| annotation(object, SIGNATURE);
+        let resigned = signature(&ask.object) != signature(&ask.old);
+        if !is_pod && ask.verb == Verb::Update && !resigned && kept.iter().all(|path| same(path)) {
             return Decision::default();
         }
         if is_pod && annotation(&ask.object, MIRROR).is_some() && ask.verb == Verb::Create {
@@ -321,7 +324,7 @@ impl Gatekeeper {
             return Ok(());
         }
         // A tenant signs what the server makes of its object, and finds that out by a dry run, which stores nothing.
-        if ask.dry_run && annotation(&ask.object, super::names::SIGNATURE).is_none() {
+        if ask.dry_run && annotation(&ask.object, SIGNATURE).is_none() {
             return Ok(());
         }
         // What a controller makes of a signed object is as good as that.
@@ -332,8 +335,7 @@ impl Gatekeeper {
         // What was admitted and is not changed needs no new signature.
         let same = ask.verb == Verb::Update
             && signature::digest(workload, &ask.old) == signed.digest
-            && annotation(&ask.old, super::names::SIGNATURE)
-                == annotation(&ask.object, super::names::SIGNATURE);
+            && annotation(&ask.old, SIGNATURE) == annotation(&ask.object, SIGNATURE);
         if same {
             return Ok(());
         }

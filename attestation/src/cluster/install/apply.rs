@@ -16,6 +16,8 @@ use crate::cluster::object::{at, items, label, name, namespace, text};
 /// How long the server may take to make or remove what it was asked to.
 const PATIENCE: Duration = Duration::from_secs(120);
 const PERIOD: Duration = Duration::from_millis(250);
+/// After how many looks at what is not gone yet its deletion is asked for again.
+const ASKED_AGAIN: u32 = 20;
 /// Who writes an installation: not who writes certificates into it while it runs.
 const INSTALLER: &str = "locus-install";
 
@@ -188,7 +190,16 @@ async fn wait(client: &Client, gone: &[Value]) -> Result<(), ClusterFault> {
     let start = Instant::now();
     for object in gone {
         let api = api(client, object, "default").await?;
+        let mut rounds = 0_u32;
         loop {
+            rounds += 1;
+            if rounds.is_multiple_of(ASKED_AGAIN) {
+                // Who finishes a deletion and fails pauses longer each time: a change has it look again. It may be gone by now.
+                let touched = json!({"metadata": {"annotations": {"locus.dev/uninstall": rounds.to_string()}}});
+                let patch = Patch::Merge(&touched);
+                let params = PatchParams::default();
+                let _ = api.patch(name(object), &params, &patch).await;
+            }
             match api.get_opt(name(object)).await {
                 Ok(None) => break,
                 Err(error) if code(&error) == 404 => break,
