@@ -112,7 +112,7 @@ pub(super) fn server(options: &Options) -> ServerCapabilities {
             work_done_progress_options: no_progress,
         }),
         completion_provider: Some(CompletionOptions {
-            trigger_characters: words(&[":", " ", "-", "{", "["]),
+            trigger_characters: words(&[":", " ", "-", "{", "[", "."]),
             ..CompletionOptions::default()
         }),
         rename_provider: Some(OneOf::Right(RenameOptions {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use locus_core::facts::Facts;
+use locus_core::suggest::respelling;
 use locus_core::vocabulary::{Vocabulary, lg};
 use locus_core::{Diagnostic, LocationGraph, Severity, Sources, Span};
 use locus_frontends::language::{Chosen, Inputs, Loaded, Reach, Request, Words};
@@ -238,6 +239,9 @@ impl Snapshot {
         let off = options.ignore;
         let mut report = Report::of(loaded, checked, sources, &settings, &trace);
         report.off = off;
+        if mend {
+            report.respell();
+        }
         for own in own.iter().filter(|own| !own.wrong.is_empty()) {
             let files = report.sources.merge(vec![own.sources.clone()]);
             for mut wrong in own.wrong.iter().cloned() {
@@ -397,6 +401,15 @@ impl Report {
 }
 
 impl Report {
+    /// Adds the edit to findings that ask whether another word was meant.
+    fn respell(&mut self) {
+        for found in &mut self.findings {
+            if found.fixes.is_empty() {
+                found.fixes.extend(respelling(found, &self.sources));
+            }
+        }
+    }
+
     /// Lets the reference model judge the graph.
     fn judge_as_instance(&mut self) {
         match instance::judge(&self.graph, &Limits::default()) {

@@ -207,7 +207,7 @@ fn names_for<'d>(
         }
     }));
     let found = language.find_names(&files).into_iter().flatten();
-    for name in found.filter(|name| name.is_definition) {
+    for name in found.filter(|name| name.is_definition()) {
         let fits = |(kind, scope): &(usize, Option<String>)| {
             *kind == name.kind && scope.as_ref().is_none_or(|scope| *scope == name.scope)
         };

@@ -5,6 +5,7 @@
 //! milliseconds, so nothing is computed by halves: a report is made anew, or is the one that was made from the very same
 //! files, settings and inputs.
 
+mod after_dot;
 mod batch;
 mod cancel;
 mod check;
@@ -33,6 +34,7 @@ use locus_core::{Diagnostic, Sources};
 use locus_frontends::language::Registry;
 use rayon::prelude::*;
 
+pub use after_dot::Member;
 pub use batch::{Batch, Checked, Compared, Fixed, Totals};
 pub use cancel::{Cancel, Cancelled};
 pub use check::{Given, Report};

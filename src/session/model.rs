@@ -413,7 +413,7 @@ fn word_in(sources: &Sources, span: Span, name: &str) -> Option<Span> {
 }
 
 /// A type in the words of a model.
-fn shown_type(model: &Model, ty: &Type) -> String {
+pub(super) fn shown_type(model: &Model, ty: &Type) -> String {
     if ty.is_bool {
         return "a formula".to_owned();
     }
@@ -434,7 +434,7 @@ fn shown_type(model: &Model, ty: &Type) -> String {
 }
 
 /// Calls a function for every expression of a model.
-fn for_each_expr(model: &Model, call: &mut impl FnMut(&Expr)) {
+pub(super) fn for_each_expr(model: &Model, call: &mut impl FnMut(&Expr)) {
     for sig in &model.sigs {
         sig.facts.iter().for_each(|fact| visit(fact, call));
     }

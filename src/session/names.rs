@@ -93,6 +93,25 @@ impl Snapshot {
             .map_or_else(Vec::new, |(_, hints)| hints)
     }
 
+    /// Where a place of a file leads that is not a name: paths and bytes.
+    pub fn leads(
+        &self,
+        language: &dyn Language,
+        path: &str,
+        offset: usize,
+        together: &[String],
+    ) -> Vec<(String, std::ops::Range<usize>)> {
+        let mut paths = vec![path.to_owned()];
+        paths.extend(together.iter().filter(|other| *other != path).cloned());
+        let found = self.with_files(language, &paths, |files| language.leads(files, 0, offset));
+        let (paths, places) = found.unwrap_or_default();
+        let place = |(file, span): (usize, Span)| {
+            let path = paths.get(file)?.clone();
+            Some((path, span.start as usize..span.end as usize))
+        };
+        places.into_iter().filter_map(place).collect()
+    }
+
     /// What to write so that a name of a file is defined: a place in bytes, and a text.
     pub fn create(
         &self,
@@ -189,7 +208,7 @@ impl Snapshot {
         };
         let defines = |(kind, scope): &&(usize, String)| {
             let mut names = files.iter().flat_map(|(_, names)| names);
-            names.any(|name| name.is_definition && same(name, *kind, scope))
+            names.any(|name| name.is_definition() && same(name, *kind, scope))
         };
         let found = kinds.iter().find(defines).cloned();
         let (kind, scope) = found.unwrap_or_else(|| (at.kind, at.scope.clone()));
@@ -208,7 +227,7 @@ impl Snapshot {
             for name in names {
                 if same(name, kind, &scope) {
                     let place = (path.clone(), bytes(name.span));
-                    match name.is_definition {
+                    match name.is_definition() {
                         true => here.defined.push(place),
                         false => here.used.push(place),
                     }

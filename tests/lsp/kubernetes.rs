@@ -148,8 +148,9 @@ fn names_lead_to_their_definitions_across_files() {
             on_service("targetPort", "http"),
             place("d.yaml", 18),
         ),
-        // What a selector selects.
+        // What a selector selects: the labels that its own ask for, and as a whole the workloads.
         (&service, on_service("selector", "web"), place("d.yaml", 12)),
+        (&service, on_service("spec", "selector"), place("d.yaml", 3)),
     ] {
         assert_eq!(client.definition(file, &at), [wanted], "{at}");
     }
@@ -249,6 +250,96 @@ fn what_is_missing_is_created_as_an_object() {
     let said = client.diagnostics(&service, Some(2));
     assert!(said.iter().all(|one| one["code"] != "K8S002"), "{said:?}");
     assert_eq!(client.stop(), Some(0));
+}
+
+#[test]
+fn a_missing_volume_is_created_in_its_pod() {
+    let none = WORKLOAD.replace(
+        "      volumes:\n        - name: data\n          configMap: { name: settings }\n",
+        "",
+    );
+    let other = WORKLOAD.replace("        - name: data", "        - name: other");
+    for (text, created) in [
+        (
+            none,
+            "    spec:\n      volumes:\n        - name: data\n          emptyDir: {}\n      containers:",
+        ),
+        (
+            other,
+            "      volumes:\n        - name: data\n          emptyDir: {}\n        - name: other",
+        ),
+    ] {
+        let (folder, mut client) = start(&[("d.yaml", &text), ("s.yaml", SERVICE)]);
+        let file = uri(&folder.path().join("d.yaml"));
+        let broken = |said: &[Value]| said.iter().any(|one| one["code"] == "K8S033");
+        client.said(&file, broken);
+        let at = position(&text, "volumeMounts", "data");
+        let after = acted(&mut client, &file, &text, &at, "Create the volume `data`");
+        assert!(after.contains(created), "{after}");
+        client.change(&file, 2, &after);
+        client.said(&file, |said| !broken(said));
+        assert_eq!(client.stop(), Some(0));
+    }
+}
+
+#[test]
+fn a_mistyped_field_or_value_is_mended() {
+    let text = WORKLOAD.replace("replicas", "replcas");
+    let (folder, mut client) = start(&[("d.yaml", &text), ("s.yaml", SERVICE)]);
+    let file = uri(&folder.path().join("d.yaml"));
+    client.said(&file, |said| !said.is_empty());
+    let at = position(&text, "spec", "replcas");
+    let title = "replace `replcas` with `replicas`";
+    let after = acted(&mut client, &file, &text, &at, title);
+    assert_eq!(after, WORKLOAD);
+    assert_eq!(client.stop(), Some(0));
+}
+
+#[test]
+fn the_outline_is_a_tree_of_objects() {
+    let (folder, mut client) = start(FILES);
+    let mut outline = |name: &str| {
+        let file = uri(&folder.path().join(name));
+        let this = json!({ "textDocument": { "uri": file } });
+        shown(&client.result("textDocument/documentSymbol", this))
+    };
+    assert_eq!(
+        outline("d.yaml"),
+        [
+            "Deployment web: 0-28",
+            "  container main: 15-25",
+            "    container port http: 18-19",
+            "  volume data: 27-28",
+        ]
+    );
+    assert_eq!(
+        outline("s.yaml"),
+        [
+            "Service web: 0-9",
+            "ConfigMap settings: 11-16",
+            "  key of a ConfigMap color: 16-16",
+            "Ingress in: 18-29",
+        ]
+    );
+    assert_eq!(client.stop(), Some(0));
+}
+
+/// An outline as text: what each symbol is, and its lines.
+fn shown(symbols: &Value) -> Vec<String> {
+    let mut all = Vec::new();
+    for one in symbols.as_array().into_iter().flatten() {
+        let range = &one["range"];
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        let (what, name) = (text(&one["detail"]), text(&one["name"]));
+        let (start, end) = (&range["start"]["line"], &range["end"]["line"]);
+        all.push(format!("{what} {name}: {start}-{end}"));
+        all.extend(
+            shown(&one["children"])
+                .iter()
+                .map(|line| format!("  {line}")),
+        );
+    }
+    all
 }
 
 #[test]

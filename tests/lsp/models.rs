@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::client::{Client, at, edited, labels, position, start, uri};
+use crate::client::{Client, at, complete, edited, labels, position, start, uri};
 use crate::folder;
 
 const MODEL: &str = "\
@@ -142,6 +142,46 @@ fn models_are_completed_outlined_and_coloured() {
         3
     );
     assert_eq!(client.stop(), Some(0));
+}
+
+#[test]
+fn after_a_dot_comes_what_can_be_joined() {
+    let declared = "\
+abstract sig Place {}
+sig Host extends Place { runs: set Pod, address: lone Address }
+sig Pod { needs: set Place }
+sig Address { }
+fun busy[h: Host]: set Pod { h.runs }
+";
+    for (line, wanted) in [
+        (
+            "fact { all h: Host { h.| } }",
+            &["address", "busy", "runs"][..],
+        ),
+        (
+            "fact { all h: Host { some h.ru| } }",
+            &["address", "busy", "runs"],
+        ),
+        ("fact { some Host.runs.| }", &["needs"]),
+        // What a pod needs may be a host.
+        (
+            "fact { no (Pod - Host.runs).needs.| and some Pod }",
+            &["address", "busy", "runs"],
+        ),
+        ("fact { some Address.| }", &[]),
+    ] {
+        let marked = format!("{declared}{line}\nrun {{}} for 2\n");
+        let found = complete("m.als", &marked);
+        let mut labels = labels(&found);
+        labels.sort_unstable();
+        assert_eq!(labels, wanted, "{line}");
+    }
+    // Where nothing is known of the type, every name is offered.
+    let found = complete(
+        "m.als",
+        &format!("{declared}fact {{ all h: Hos {{ h.| }} }}\n"),
+    );
+    assert!(labels(&found).contains(&"runs") && labels(&found).contains(&"some"));
 }
 
 #[test]

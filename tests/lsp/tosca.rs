@@ -149,6 +149,29 @@ fn what_is_missing_is_created_and_inputs_are_constrained() {
 }
 
 #[test]
+fn mistyped_names_are_mended() {
+    for (wrong, right, line) in [
+        ("tosca.nodes.Compte", "tosca.nodes.Compute", "server:"),
+        ("colr", "color", "app:"),
+        ("get_inputs", "get_input", "num_cpus"),
+        ("num_cpu", "num_cpus", "host:"),
+    ] {
+        let text = TEMPLATE
+            .replacen(right, wrong, 1)
+            .replace("      requirements:\n        - host: nowhere\n", "")
+            .replace("      properties: { color: { get_input: shade } }\n", "");
+        let (folder, mut client) = start(&[("t.yaml", &text), ("types.yaml", TYPES)]);
+        let file = uri(&folder.path().join("t.yaml"));
+        client.said(&file, |said| !said.is_empty());
+        let at = position(&text, line, wrong);
+        let title = format!("replace `{wrong}` with `{right}`");
+        let mended = acted(&mut client, &file, &text, &at, &title);
+        assert_eq!(mended, text.replacen(wrong, right, 1));
+        assert_eq!(client.stop(), Some(0));
+    }
+}
+
+#[test]
 fn half_typed_service_templates_are_completed() {
     let head = "tosca_definitions_version: tosca_simple_yaml_1_3\n";
     let found = complete("x.yaml", &format!("{head}topo|"));

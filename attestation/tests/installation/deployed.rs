@@ -269,10 +269,7 @@ fn healthy(deployed: &Deployed, good: &str) {
         told.contains("attestation: passed, 2 of 2 pods attested, all ready"),
         "{told}"
     );
-    assert!(
-        said.contains("waits for the model check and a trusted worker"),
-        "{said}"
-    );
+    // Whether it sees a pod wait for the gate depends on who looks first; below, one waits until the end.
     assert!(said.contains("attested and ready"), "{said}");
     // Once more changes nothing, and is as good.
     let (code, told, said) = ended(deployed.begin(&[&file]));

@@ -1,7 +1,7 @@
 //! What can be written in a Compose file, for editors.
 
 use super::schema::{Keys, at_path};
-use crate::language::{Follows, NamePart, NameUse, Names, Place, Suggestion};
+use crate::language::{Follows, NamePart, NameSort, NameUse, Names, Place, Suggestion};
 
 /// A place where names are used.
 const fn used(path: &'static [&'static str], part: NamePart) -> NameUse {
@@ -12,6 +12,7 @@ const fn used(path: &'static [&'static str], part: NamePart) -> NameUse {
 pub(super) static NAMES: &[Names] = &[
     Names {
         what: "service",
+        sort: NameSort::Location,
         body: "\n    image: scratch",
         defined: &["services", "*"],
         used: &[
@@ -28,12 +29,14 @@ pub(super) static NAMES: &[Names] = &[
     },
     Names {
         what: "network",
+        sort: NameSort::Location,
         body: " {}",
         defined: &["networks", "*"],
         used: &[used(&["services", "*", "networks"], NamePart::Each)],
     },
     Names {
         what: "volume",
+        sort: NameSort::Location,
         body: " {}",
         defined: &["volumes", "*"],
         used: &[
@@ -43,6 +46,7 @@ pub(super) static NAMES: &[Names] = &[
     },
     Names {
         what: "secret",
+        sort: NameSort::Location,
         body: "\n    file: ./secret",
         defined: &["secrets", "*"],
         used: &[
@@ -53,6 +57,7 @@ pub(super) static NAMES: &[Names] = &[
     },
     Names {
         what: "config",
+        sort: NameSort::Location,
         body: "\n    file: ./config",
         defined: &["configs", "*"],
         used: &[

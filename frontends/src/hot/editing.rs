@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::data::{PropertySchema, PropertyType, ResourceType, StatusKind, catalogue, language};
 use crate::language::editing::shown_value;
-use crate::language::{Follows, NamePart, NameUse, Names, Place, Suggestion};
+use crate::language::{Follows, NamePart, NameSort, NameUse, Names, Place, Suggestion};
 use crate::yaml::Node;
 
 /// A place where names are used.
@@ -20,6 +20,7 @@ const fn used(path: &'static [&'static str], part: NamePart) -> NameUse {
 pub(super) static NAMES: &[Names] = &[
     Names {
         what: "parameter",
+        sort: NameSort::Input,
         body: " { type: string }",
         defined: &["parameters", "*"],
         used: &[
@@ -29,6 +30,7 @@ pub(super) static NAMES: &[Names] = &[
     },
     Names {
         what: "resource",
+        sort: NameSort::Location,
         body: "\n    type: OS::Heat::None",
         defined: &["resources", "*"],
         used: &[
@@ -39,6 +41,7 @@ pub(super) static NAMES: &[Names] = &[
     },
     Names {
         what: "condition",
+        sort: NameSort::Part,
         body: " true",
         defined: &["conditions", "*"],
         used: &[

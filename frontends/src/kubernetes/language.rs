@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use locus_core::catalogue::Code;
 use locus_core::value::Field;
 use locus_core::vocabulary::Vocabulary;
-use locus_core::{Diagnostic, Sources};
+use locus_core::{Diagnostic, Sources, Span};
 
 use super::build::Asked;
 use super::policy::Policy;
@@ -376,6 +376,10 @@ impl Language for Kubernetes {
 
     fn suggest(&self, place: &Place<'_>) -> Vec<Suggestion> {
         super::editing::suggest(place)
+    }
+
+    fn leads(&self, files: &[FileText<'_>], file: usize, offset: usize) -> Vec<(usize, Span)> {
+        super::editing::selected(files, file, offset)
     }
 
     fn hints(&self, files: &[FileText<'_>], file: usize) -> Vec<(usize, String)> {

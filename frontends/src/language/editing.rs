@@ -8,12 +8,29 @@ use locus_core::Span;
 pub struct Names {
     /// What such a name is called: `parameter`.
     pub what: &'static str,
+    /// What sort of thing it is the name of.
+    pub sort: NameSort,
     /// The keys that lead to the definitions, which are keys themselves: `["parameters", "*"]`.
     pub defined: &'static [&'static str],
     /// The places where such a name is used.
     pub used: &'static [NameUse],
     /// What stands after the colon of a new definition; lines below it are indented by four.
     pub body: &'static str,
+}
+
+/// What sort of thing has a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NameSort {
+    /// What is chosen from outside.
+    Input,
+    /// What is deployed.
+    Location,
+    /// What others are of.
+    Type,
+    /// What is a part of another, or decides about it.
+    Part,
+    /// What others are found by; no outline lists it.
+    Label,
 }
 
 /// A place where names are used.
@@ -47,10 +64,17 @@ pub struct NameAt {
     pub span: Span,
     /// The position of its kind in the table.
     pub kind: usize,
-    /// Whether it is defined here.
-    pub is_definition: bool,
+    /// All of what it is the name of, if it is defined here.
+    pub defines: Option<Span>,
     /// What it is a name in: a namespace, a pod, a file. Names of one kind in different scopes are different.
     pub scope: String,
+}
+
+impl NameAt {
+    /// Whether it is defined here.
+    pub fn is_definition(&self) -> bool {
+        self.defines.is_some()
+    }
 }
 
 /// A file of a project, as an editor has it.
@@ -70,7 +94,7 @@ pub fn names_in(table: &[Names], text: &str, root: &Node) -> Vec<NameAt> {
     }
     let mut path = Vec::new();
     walk(table, text, root, &mut path, &mut found);
-    found.sort_by_key(|name| (name.span.start, name.kind, !name.is_definition));
+    found.sort_by_key(|name| (name.span.start, name.kind, !name.is_definition()));
     found.dedup();
     found
 }
@@ -97,7 +121,7 @@ fn walk<'n>(
                 path.push(name);
                 for (kind, names) in table.iter().enumerate() {
                     if matches(names.defined, path) {
-                        push(text, &entry.key, name, kind, true, found);
+                        push(text, &entry.key, name, kind, Some(entry.span()), found);
                     }
                 }
                 walk(table, text, &entry.value, path, found);
@@ -139,7 +163,7 @@ fn take(part: NamePart, text: &str, node: &Node, kind: usize, found: &mut Vec<Na
                 None => return,
             },
         };
-        push(text, node, name, kind, false, found);
+        push(text, node, name, kind, None, found);
     };
     match (&node.kind, part) {
         (NodeKind::Scalar(_), _) => scalar(node, found),
@@ -160,13 +184,13 @@ fn take(part: NamePart, text: &str, node: &Node, kind: usize, found: &mut Vec<Na
     }
 }
 
-/// Adds a name that stands in a node, if it is written there as it is.
+/// Adds a name that stands in a node, if it is written there as it is, and all of what it is the name of if it defines that.
 pub(crate) fn push(
     text: &str,
     node: &Node,
     name: &str,
     kind: usize,
-    is_definition: bool,
+    defines: Option<Span>,
     found: &mut Vec<NameAt>,
 ) {
     let (start, end) = (node.span.start as usize, node.span.end as usize);
@@ -180,7 +204,7 @@ pub(crate) fn push(
             name: name.to_owned(),
             span: Span::new(node.span.file, start, start + name.len()),
             kind,
-            is_definition,
+            defines,
             scope: String::new(),
         });
     }

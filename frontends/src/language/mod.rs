@@ -28,7 +28,7 @@ use locus_core::facts::Facts;
 use locus_core::placement::Question;
 use locus_core::value::{Domain, Field, Value};
 use locus_core::vocabulary::{Sig, Vocabulary};
-use locus_core::{Diagnostic, LocationGraph, Sources};
+use locus_core::{Diagnostic, LocationGraph, Sources, Span};
 
 use crate::compose::Compose;
 use crate::hot::Heat;
@@ -41,7 +41,9 @@ use crate::yaml::Mapping;
 use render::{Renderer, Rendering, ToRender};
 
 pub use choice::{Chosen, OpenInput, Witness};
-pub use editing::{FileText, Follows, NameAt, NamePart, NameUse, Names, Place, Suggestion};
+pub use editing::{
+    FileText, Follows, NameAt, NamePart, NameSort, NameUse, Names, Place, Suggestion,
+};
 pub use input::{Input, InputKind, InputValue, Inputs, Word};
 pub use kind::{Confidence, Kind, KindRole};
 pub use project::{Found, Project};
@@ -205,6 +207,12 @@ pub trait Language: Sync {
     fn names_for(&self, place: &Place<'_>) -> Vec<(usize, Option<String>)> {
         let kinds = editing::kinds_at(self.names(), place);
         kinds.into_iter().map(|kind| (kind, None)).collect()
+    }
+
+    /// Where a place leads that is not a name: the number of the file and the place there. A selector leads to what it selects.
+    fn leads(&self, files: &[FileText<'_>], file: usize, offset: usize) -> Vec<(usize, Span)> {
+        let _ = (files, file, offset);
+        Vec::new()
     }
 
     /// Short texts that tell what a project makes of what is written: a place in bytes, and what is shown after it.

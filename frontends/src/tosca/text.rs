@@ -108,7 +108,7 @@ pub fn range(node: &Node) -> Option<Count> {
 }
 
 /// The functions of 1.x.
-const SIMPLE: &[&str] = &[
+pub const SIMPLE: &[&str] = &[
     "concat",
     "join",
     "token",

@@ -10,7 +10,7 @@ use super::{Failure, settings};
 use crate::lsp::checker::is_model;
 use crate::lsp::uri;
 use crate::lsp::world::World;
-use crate::session::{Completion, NameKind};
+use crate::session::{Completion, Member, NameKind};
 
 const KEYWORDS: &[&str] = &[
     "abstract", "all", "and", "as", "assert", "but", "check", "disj", "else", "enum", "exactly",
@@ -31,7 +31,11 @@ pub(super) fn completion(
     };
     let offset = world.offset(&text, at.position);
     if is_model(&path) {
-        return Ok(Some(CompletionResponse::Array(model(world, &path))));
+        let items = match world.snapshot.after_dot(&path, &text, offset) {
+            Some(members) => members.into_iter().map(member).collect(),
+            None => model(world, &path),
+        };
+        return Ok(Some(CompletionResponse::Array(items)));
     }
     if settings::is_settings(&path) {
         let items = settings::completion(world, &path, &text, offset);
@@ -122,6 +126,25 @@ fn block(lines: &[String], pad: &str) -> String {
     text
 }
 
+/// What can follow a dot.
+fn member(one: Member) -> CompletionItem {
+    named(one.name, one.kind, one.shown)
+}
+
+fn named(name: String, kind: NameKind, shown: String) -> CompletionItem {
+    CompletionItem {
+        label: name,
+        kind: Some(match kind {
+            NameKind::Sig => CompletionItemKind::CLASS,
+            NameKind::Field => CompletionItemKind::FIELD,
+            NameKind::Var => CompletionItemKind::VARIABLE,
+            _ => CompletionItemKind::FUNCTION,
+        }),
+        detail: Some(shown),
+        ..CompletionItem::default()
+    }
+}
+
 /// The names and the words of a model.
 fn model(world: &World, path: &str) -> Vec<CompletionItem> {
     let model = world.snapshot.model(path);
@@ -134,17 +157,7 @@ fn model(world: &World, path: &str) -> Vec<CompletionItem> {
         if items.iter().any(|known| known.label == name.name) {
             continue;
         }
-        items.push(CompletionItem {
-            label: name.name.clone(),
-            kind: Some(match name.kind {
-                NameKind::Sig => CompletionItemKind::CLASS,
-                NameKind::Field => CompletionItemKind::FIELD,
-                NameKind::Var => CompletionItemKind::VARIABLE,
-                _ => CompletionItemKind::FUNCTION,
-            }),
-            detail: Some(name.shown.clone()),
-            ..CompletionItem::default()
-        });
+        items.push(named(name.name.clone(), name.kind, name.shown.clone()));
     }
     items.extend(KEYWORDS.iter().map(|word| CompletionItem {
         label: (*word).to_owned(),

@@ -135,6 +135,15 @@ fn find(world: &World, at: &TextDocumentPositionParams) -> Result<Option<Found>,
         }
         return Ok(Some(found));
     }
+    if let Some(language) = world.language(&path) {
+        let together = world.together(&path)?;
+        let places = world.snapshot.leads(language, &path, offset, &together);
+        let places = places.into_iter();
+        found.definitions = places
+            .filter_map(|(path, bytes)| world.location(&path, bytes))
+            .collect();
+        found.declared.clone_from(&found.definitions);
+    }
     if let Some((_, file)) = structure::file_at(world, &path, &text, offset)? {
         let start = world.location(&file, 0..0);
         found.definitions.extend(start.clone());

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use locus_frontends::language::NameSort;
 use lsp_types::{
     DocumentSymbol, DocumentSymbolParams, DocumentSymbolResponse, Location, SymbolInformation,
     SymbolKind, Uri, WorkspaceSymbolParams, WorkspaceSymbolResponse,
@@ -39,9 +40,9 @@ pub(super) fn document(
     };
     let lines = world.lines(&text);
     let all = defined(world, &path, &text);
-    #[expect(deprecated, reason = "the type has a field that is no longer used")]
     if world.options.symbol_tree {
-        let all = all.into_iter().map(|one| DocumentSymbol {
+        #[expect(deprecated, reason = "the type has a field that is no longer used")]
+        let all = nested(all, |one, inner| DocumentSymbol {
             name: one.name,
             detail: Some(one.what),
             kind: one.kind,
@@ -49,13 +50,43 @@ pub(super) fn document(
             deprecated: None,
             range: lines.range(one.whole),
             selection_range: lines.range(one.name_at),
-            children: None,
+            children: (!inner.is_empty()).then_some(inner),
         });
-        return Ok(Some(DocumentSymbolResponse::Nested(all.collect())));
+        return Ok(Some(DocumentSymbolResponse::Nested(all)));
     }
     let uri = params.text_document.uri;
     let all = all.into_iter().map(|one| information(&uri, &lines, one));
     Ok(Some(DocumentSymbolResponse::Flat(all.collect())))
+}
+
+/// Makes a tree: what is inside another is below it, in the order of the text.
+fn nested<T>(mut all: Vec<Defined>, make: impl Fn(Defined, Vec<T>) -> T) -> Vec<T> {
+    all.sort_by_key(|one| (one.whole.start, std::cmp::Reverse(one.whole.end)));
+    // What is open, from the outside in, with what is below it so far.
+    let mut open: Vec<(Defined, Vec<T>)> = Vec::new();
+    let mut top: Vec<T> = Vec::new();
+    let close = |open: &mut Vec<(Defined, Vec<T>)>, top: &mut Vec<T>| {
+        if let Some((one, inner)) = open.pop() {
+            let made = make(one, inner);
+            match open.last_mut() {
+                Some((_, siblings)) => siblings.push(made),
+                None => top.push(made),
+            }
+        }
+    };
+    for one in all {
+        while open
+            .last()
+            .is_some_and(|(outer, _)| outer.whole.end < one.whole.end)
+        {
+            close(&mut open, &mut top);
+        }
+        open.push((one, Vec::new()));
+    }
+    while !open.is_empty() {
+        close(&mut open, &mut top);
+    }
+    top
 }
 
 /// What is defined in the files of the workspace and has a word in its name.
@@ -134,47 +165,27 @@ fn defined(world: &World, path: &str, text: &str) -> Vec<Defined> {
         return Vec::new();
     };
     let names = world.snapshot.names(known.language, path);
-    let own = names.into_iter().filter(|name| name.is_definition);
-    own.map(|name| {
-        let name_at = bytes(name.span);
-        Defined {
+    let table = known.language.names();
+    let mut all = Vec::new();
+    for name in names {
+        let (Some(whole), Some(names)) = (name.defines.map(bytes), table.get(name.kind)) else {
+            continue;
+        };
+        let kind = match names.sort {
+            NameSort::Input => SymbolKind::VARIABLE,
+            NameSort::Location => SymbolKind::CLASS,
+            NameSort::Type => SymbolKind::INTERFACE,
+            NameSort::Part => SymbolKind::OBJECT,
+            NameSort::Label => continue,
+        };
+        let written = text.get(whole.clone()).unwrap_or_default().trim_end();
+        all.push(Defined {
             what: known.language.called(&name),
-            // The first kind of name of a language is told apart from the others.
-            kind: match name.kind {
-                0 => SymbolKind::VARIABLE,
-                1 => SymbolKind::CLASS,
-                _ => SymbolKind::OBJECT,
-            },
-            whole: name_at.start..block_end(text, name_at.start),
+            kind,
+            name_at: bytes(name.span),
+            whole: whole.start..whole.start + written.len(),
             name: name.name,
-            name_at,
-        }
-    })
-    .collect()
-}
-
-/// Where the block of a key ends.
-fn block_end(text: &str, start: usize) -> usize {
-    let before = text.get(..start).unwrap_or_default();
-    let line_start = before.rfind('\n').map_or(0, |at| at + 1);
-    let indent = start - line_start;
-    let mut end = start;
-    for (number, line) in text
-        .get(line_start..)
-        .unwrap_or_default()
-        .split_inclusive('\n')
-        .enumerate()
-    {
-        let deeper = line.len() - line.trim_start_matches(' ').len() > indent;
-        if number > 0 && !deeper && !line.trim().is_empty() {
-            break;
-        }
-        if number == 0 {
-            end = line_start + line.trim_end().len();
-        } else if !line.trim().is_empty() {
-            let from = line.as_ptr() as usize - text.as_ptr() as usize;
-            end = from + line.trim_end().len();
-        }
+        });
     }
-    end.max(start)
+    all
 }

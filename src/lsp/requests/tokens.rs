@@ -51,7 +51,7 @@ pub(super) fn full(
         model(world, &path, &mut words);
     } else if let Some(language) = world.language(&path) {
         for name in world.snapshot.names(language, &path) {
-            words.push((bytes(name.span), VARIABLE, name.is_definition));
+            words.push((bytes(name.span), VARIABLE, name.is_definition()));
         }
         functions(language, &path, &text, &mut words);
     } else {

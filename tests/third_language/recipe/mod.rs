@@ -19,7 +19,7 @@ use locus_core::vocabulary::{Vocabulary, lg};
 use locus_core::{Diagnostic, Sources, field_of, sig_of, suggest};
 use locus_frontends::language::{
     Chosen, Confidence, Input, InputKind, InputValue, Kind, KindRole, Language, Loaded, NamePart,
-    NameUse, Names, Place, Request, Suggestion, Witness,
+    NameSort, NameUse, Names, Place, Request, Suggestion, Witness,
 };
 use locus_frontends::loader::Loader;
 use locus_frontends::yaml::{self, Mapping, Node, Schema, Typed};
@@ -58,6 +58,7 @@ static INPUTS: [Input; 2] = [PATIENCE, CHOICE];
 
 static NAMES: [Names; 1] = [Names {
     what: "dish",
+    sort: NameSort::Location,
     defined: &["dishes", "*"],
     used: &[NameUse {
         path: &["dishes", "*", "needs"],

@@ -1,6 +1,8 @@
-//! Objects that are referred to and defined nowhere, and what names are called.
+//! Objects and volumes that are referred to and defined nowhere, and what names are called.
 
-use super::names::{DATA_KEY, NAMES, OBJECT};
+use locus_core::Span;
+
+use super::names::{DATA_KEY, NAMES, OBJECT, VOLUME, documents};
 use crate::kubernetes::object::Scope;
 use crate::kubernetes::release;
 use crate::language::{FileText, NameAt};
@@ -36,11 +38,45 @@ fn body(kind: &str) -> Option<(&'static str, &'static str)> {
     })
 }
 
-/// What to write so that an object is defined: a further document of the file.
+/// What to write so that an object or a volume is defined.
 pub(in crate::kubernetes) fn create(file: &FileText<'_>, name: &NameAt) -> Option<(usize, String)> {
-    if name.kind != OBJECT {
-        return None;
+    match name.kind {
+        OBJECT => object(file, name),
+        VOLUME => volume(file, name),
+        _ => None,
     }
+}
+
+/// An empty volume: a further item of `volumes`, or the first one, above what the pod has else.
+fn volume(file: &FileText<'_>, name: &NameAt) -> Option<(usize, String)> {
+    let documents = documents(std::slice::from_ref(file));
+    let is_around = |span: Span| span.start <= name.span.start && name.span.end <= span.end;
+    let (_, doc) = documents.iter().find(|(_, doc)| is_around(doc.node.span))?;
+    let spec = doc.pod()?.get("spec")?.as_mapping()?;
+    // The start of the line that something stands in, and what is before it there.
+    let line_of = |span: Span| {
+        let at = span.start as usize;
+        let line = file.text.get(..at)?.rfind('\n').map_or(0, |at| at + 1);
+        Some((line, file.text.get(line..at)?))
+    };
+    let Some(entry) = spec.entry("volumes") else {
+        let (line, pad) = line_of(spec.entries.first()?.key.span)?;
+        // Between braces, a line has no place.
+        let is_block = pad.trim().is_empty();
+        let text = format!(
+            "{pad}volumes:\n{pad}  - name: {}\n{pad}    emptyDir: {{}}\n",
+            name.name
+        );
+        return is_block.then_some((line, text));
+    };
+    let (line, pad) = line_of(entry.value.as_sequence()?.first()?.span)?;
+    let before = pad.trim_end().strip_suffix('-')?;
+    let text = format!("{pad}name: {}\n{before}  emptyDir: {{}}\n", name.name);
+    before.trim().is_empty().then_some((line, text))
+}
+
+/// A further document of the file.
+fn object(file: &FileText<'_>, name: &NameAt) -> Option<(usize, String)> {
     let (kind, namespace) = name.scope.split_once('/')?;
     let (version, body) = body(kind)?;
     let mut text = String::new();

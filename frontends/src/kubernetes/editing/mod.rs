@@ -5,5 +5,5 @@ mod names;
 mod suggest;
 
 pub(super) use create::{called, create};
-pub(super) use names::{NAMES, find, hints, names_for};
+pub(super) use names::{NAMES, find, hints, names_for, selected};
 pub(super) use suggest::suggest;

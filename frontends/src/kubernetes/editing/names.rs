@@ -2,15 +2,18 @@
 
 use std::collections::BTreeMap;
 
+use locus_core::Span;
+
 use crate::kubernetes::object::Scope;
 use crate::kubernetes::release;
 use crate::language::editing::push;
-use crate::language::{FileText, NameAt, Names, Place};
+use crate::language::{FileText, NameAt, NameSort, Names, Place};
 use crate::yaml::{Kind, Node};
 
-const fn kind(what: &'static str) -> Names {
+const fn kind(what: &'static str, sort: NameSort) -> Names {
     Names {
         what,
+        sort,
         defined: &[],
         used: &[],
         body: "",
@@ -19,17 +22,17 @@ const fn kind(what: &'static str) -> Names {
 
 /// The kinds of names.
 pub(in crate::kubernetes) static NAMES: &[Names] = &[
-    kind("object"),
-    kind("volume"),
-    kind("container port"),
-    kind("service port"),
-    kind("key"),
-    kind("label"),
-    kind("container"),
+    kind("object", NameSort::Location),
+    kind("volume", NameSort::Part),
+    kind("container port", NameSort::Part),
+    kind("service port", NameSort::Part),
+    kind("key", NameSort::Part),
+    kind("label", NameSort::Label),
+    kind("container", NameSort::Part),
 ];
 
 pub(super) const OBJECT: usize = 0;
-const VOLUME: usize = 1;
+pub(super) const VOLUME: usize = 1;
 const CONTAINER_PORT: usize = 2;
 const SERVICE_PORT: usize = 3;
 pub(super) const DATA_KEY: usize = 4;
@@ -37,8 +40,8 @@ const LABEL: usize = 5;
 const CONTAINER: usize = 6;
 
 /// A document, and what its names are names in.
-struct Doc<'n> {
-    node: &'n Node,
+pub(super) struct Doc<'n> {
+    pub(super) node: &'n Node,
     kind: &'n str,
     name: &'n str,
     namespace: &'n str,
@@ -64,7 +67,7 @@ impl<'n> Doc<'n> {
     }
 
     /// The template of its pods, or itself when it is one.
-    fn pod(&self) -> Option<&'n Node> {
+    pub(super) fn pod(&self) -> Option<&'n Node> {
         let spec = self.node.get("spec")?;
         match self.kind {
             "Pod" => Some(self.node),
@@ -117,7 +120,7 @@ fn pairs(node: Option<&Node>) -> BTreeMap<&str, &str> {
 }
 
 /// All documents of some files: the number of the file with each. Items of lists are documents too.
-fn documents<'n>(files: &[FileText<'n>]) -> Vec<(usize, Doc<'n>)> {
+pub(super) fn documents<'n>(files: &[FileText<'n>]) -> Vec<(usize, Doc<'n>)> {
     let mut all = Vec::new();
     for (at, file) in files.iter().enumerate() {
         for root in &file.roots {
@@ -335,7 +338,7 @@ pub(in crate::kubernetes) fn find(files: &[FileText<'_>]) -> Vec<Vec<NameAt>> {
         finder.data_keys();
     }
     for names in &mut found {
-        names.sort_by_key(|name| (name.span.start, name.kind, !name.is_definition));
+        names.sort_by_key(|name| (name.span.start, name.kind, !name.is_definition()));
         names.dedup();
     }
     found
@@ -372,14 +375,15 @@ impl<'n> Finder<'_, 'n> {
                 let Some(value) = node.as_str() else { return };
                 let beside = around.last().copied();
                 if let Some((kind, scope)) = defined_at(self.doc, self.ports, path) {
-                    self.push(node, value, kind, scope, true);
+                    let whole = self.whole(kind, node, around);
+                    self.push(node, value, kind, scope, Some(whole));
                 } else if let Some((kind, scope)) =
                     used_at(self.doc, self.ports, path, beside, around)
                 {
                     // A port that is a number is no name.
                     let is_number = value.chars().all(|c| c.is_ascii_digit());
                     if !(kind == CONTAINER_PORT && is_number) {
-                        self.push(node, value, kind, scope, false);
+                        self.push(node, value, kind, scope, None);
                     }
                 }
             }
@@ -395,14 +399,26 @@ impl<'n> Finder<'_, 'n> {
         for section in ["data", "binaryData", "stringData"] {
             let entries = self.doc.node.get(section).and_then(Node::as_mapping);
             for (name, entry) in entries.into_iter().flat_map(|entries| entries.named()) {
-                self.push(&entry.key, name, DATA_KEY, scope.clone(), true);
+                let whole = Some(entry.span());
+                self.push(&entry.key, name, DATA_KEY, scope.clone(), whole);
             }
         }
     }
 
-    fn push(&mut self, node: &Node, name: &str, kind: usize, scope: String, is_definition: bool) {
+    /// All of what a name is the name of: of an object the document, of a part the map that it stands in.
+    fn whole(&self, kind: usize, node: &Node, around: &[&Node]) -> Span {
+        match (kind, around) {
+            (OBJECT, _) => self.doc.node.span,
+            // The name of a claim of a stateful set is in its metadata.
+            (VOLUME, [.., claim, _]) if claim.get("metadata").is_some() => claim.span,
+            (LABEL, _) | (_, []) => node.span,
+            (_, [.., item]) => item.span,
+        }
+    }
+
+    fn push(&mut self, node: &Node, name: &str, kind: usize, scope: String, defines: Option<Span>) {
         let before = self.found.len();
-        push(self.text, node, name, kind, is_definition, self.found);
+        push(self.text, node, name, kind, defines, self.found);
         if let Some(new) = self.found.get_mut(before) {
             new.scope = scope;
         }
@@ -435,40 +451,66 @@ pub(in crate::kubernetes) fn names_for(place: &Place<'_>) -> Vec<(usize, Option<
     vec![(kind, Some(scope))]
 }
 
+/// The selector of an object that selects pods, and what it selects.
+struct Selection<'d, 'n> {
+    /// The key of the selector.
+    key: Span,
+    /// The workloads whose pods it selects.
+    chosen: Vec<&'d Doc<'n>>,
+}
+
+impl<'d, 'n> Selection<'d, 'n> {
+    /// None of a selector with expressions, which are counted by nobody here: a wrong count is worse than none.
+    fn of(doc: &Doc<'n>, documents: &'d [(usize, Doc<'n>)]) -> Option<Self> {
+        let spec = doc.node.get("spec").and_then(Node::as_mapping)?;
+        let entry = spec.entry(selector_key(doc.kind)?)?;
+        let node = &entry.value;
+        if node.get("matchExpressions").is_some() {
+            return None;
+        }
+        let selector = pairs(node.get("matchLabels").or(Some(node)));
+        if selector.is_empty() {
+            return None;
+        }
+        let others = documents.iter().map(|(_, other)| other);
+        let chosen =
+            others.filter(|other| other.namespace == doc.namespace && other.is_selected(&selector));
+        Some(Selection {
+            key: entry.key.span,
+            chosen: chosen.collect(),
+        })
+    }
+}
+
+/// The names of what a selector selects whose key is at a place: the number of the file with each.
+pub(in crate::kubernetes) fn selected(
+    files: &[FileText<'_>],
+    file: usize,
+    offset: usize,
+) -> Vec<(usize, Span)> {
+    let documents = documents(files);
+    let own = documents.iter().filter(|(at, _)| *at == file);
+    let mut selections = own.filter_map(|(_, doc)| Selection::of(doc, &documents));
+    let covers = |span: Span| span.start as usize <= offset && offset <= span.end as usize;
+    let Some(selection) = selections.find(|selection| covers(selection.key)) else {
+        return Vec::new();
+    };
+    let name = |doc: &Doc<'_>| Some(doc.node.get("metadata")?.get("name")?.span);
+    let found = documents.iter().filter_map(|(at, doc)| {
+        let is_chosen = selection.chosen.iter().any(|one| one.id == doc.id);
+        is_chosen.then(|| Some((*at, name(doc)?))).flatten()
+    });
+    found.collect()
+}
+
 /// How many pods a selector selects, and how often each of them is wanted.
 pub(in crate::kubernetes) fn hints(files: &[FileText<'_>], file: usize) -> Vec<(usize, String)> {
     let documents = documents(files);
     let mut all = Vec::new();
     for (_, doc) in documents.iter().filter(|(at, _)| *at == file) {
-        let Some(entry) = doc
-            .node
-            .get("spec")
-            .and_then(Node::as_mapping)
-            .and_then(|spec| spec.entry(selector_key(doc.kind)?))
-        else {
+        let Some(Selection { key, chosen }) = Selection::of(doc, &documents) else {
             continue;
         };
-        let node = &entry.value;
-        let labels = match node
-            .get("matchLabels")
-            .or_else(|| node.get("matchExpressions"))
-        {
-            Some(_) => node.get("matchLabels"),
-            None => Some(node),
-        };
-        // Expressions are counted by nobody here: a wrong count is worse than none.
-        if node.get("matchExpressions").is_some() {
-            continue;
-        }
-        let selector = pairs(labels);
-        if selector.is_empty() {
-            continue;
-        }
-        let chosen: Vec<&Doc<'_>> = documents
-            .iter()
-            .map(|(_, other)| other)
-            .filter(|other| other.namespace == doc.namespace && other.is_selected(&selector))
-            .collect();
         let mut pods = 0_u64;
         let mut open = false;
         for other in &chosen {
@@ -485,7 +527,7 @@ pub(in crate::kubernetes) fn hints(files: &[FileText<'_>], file: usize) -> Vec<(
                 format!("selects {pods} {pods_word} of {n} {}", word(n, "workload"))
             }
         };
-        all.push((entry.key.span.end as usize + 1, text));
+        all.push((key.end as usize + 1, text));
     }
     all
 }
@@ -497,6 +539,7 @@ fn word(count: usize, word: &str) -> String {
     }
 }
 
+/// The key of the specification under which objects of a kind select pods.
 fn selector_key(kind: &str) -> Option<&'static str> {
     match kind {
         "Service" | "PodDisruptionBudget" | "ReplicationController" => Some("selector"),

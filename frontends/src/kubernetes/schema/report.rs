@@ -85,15 +85,8 @@ pub(super) fn unknown_field(
     let message = format!("unknown field `{name}` {}", steps.place());
     let diagnostic = Diagnostic::error("k8s-unknown-field", message).at(entry.key.span);
     let names = definition.fields.iter().map(|field| field.name);
-    if let Some(near) = suggest::nearest(name, names) {
-        return diagnostic.help(format!("did you mean `{near}`?")).fix(Fix {
-            title: format!("rename it to `{near}`"),
-            applicability: Applicability::Unsafe,
-            edits: vec![Edit {
-                span: entry.key.span,
-                text: near.to_owned(),
-            }],
-        });
+    if let Some(help) = suggest::did_you_mean(name, names) {
+        return diagnostic.help(help);
     }
     // The right field in the wrong place: one level too far out, or too far in.
     let under = definition.fields.iter().find(|field| match &field.shape {

@@ -8,36 +8,45 @@ mod types;
 use super::grammar::tables::FILE;
 use super::grammar::{Entity, Shape, TypeKind};
 use super::version::{Named, Version};
-use crate::language::{Names, Place};
+use crate::language::{NameSort, Names, Place};
 use crate::yaml::Node;
 
 pub(super) use change::{constrain, create, hints};
 pub(super) use names::{find, names_for};
 pub(super) use suggest::suggest;
 
-const fn kind(what: &'static str, defined: &'static [&'static str], body: &'static str) -> Names {
+const fn a_type(what: &'static str, defined: &'static [&'static str]) -> Names {
+    Names {
+        defined,
+        body: " {}",
+        ..kind(what, NameSort::Type)
+    }
+}
+
+const fn kind(what: &'static str, sort: NameSort) -> Names {
     Names {
         what,
-        defined,
+        sort,
+        defined: &[],
         used: &[],
-        body,
+        body: "",
     }
 }
 
 /// The kinds of names: the first are those of types, in the order of [`TypeKind::ALL`].
 pub(super) static NAMES: &[Names] = &[
-    kind("artifact type", &["artifact_types", "*"], " {}"),
-    kind("data type", &["data_types", "*"], " {}"),
-    kind("capability type", &["capability_types", "*"], " {}"),
-    kind("interface type", &["interface_types", "*"], " {}"),
-    kind("relationship type", &["relationship_types", "*"], " {}"),
-    kind("node type", &["node_types", "*"], " {}"),
-    kind("group type", &["group_types", "*"], " {}"),
-    kind("policy type", &["policy_types", "*"], " {}"),
-    kind("input", &[], ""),
-    kind("node template", &[], ""),
-    kind("relationship template", &[], ""),
-    kind("group", &[], ""),
+    a_type("artifact type", &["artifact_types", "*"]),
+    a_type("data type", &["data_types", "*"]),
+    a_type("capability type", &["capability_types", "*"]),
+    a_type("interface type", &["interface_types", "*"]),
+    a_type("relationship type", &["relationship_types", "*"]),
+    a_type("node type", &["node_types", "*"]),
+    a_type("group type", &["group_types", "*"]),
+    a_type("policy type", &["policy_types", "*"]),
+    kind("input", NameSort::Input),
+    kind("node template", NameSort::Location),
+    kind("relationship template", NameSort::Location),
+    kind("group", NameSort::Part),
 ];
 
 const INPUT: usize = 8;

@@ -6,6 +6,8 @@ use super::super::version::Version;
 use super::{
     GROUP, Held, INPUT, NODE, RELATIONSHIP, WORDS, below, held_at, is_function, type_kind, version,
 };
+use locus_core::Span;
+
 use crate::language::editing::push;
 use crate::language::{FileText, NameAt, Place};
 use crate::yaml::{Kind, Node};
@@ -33,7 +35,7 @@ pub(in crate::tosca) fn find(files: &[FileText<'_>]) -> Vec<Vec<NameAt>> {
             };
             finder.walk(root, Held::Entity(&FILE), &mut Vec::new());
         }
-        found.sort_by_key(|name: &NameAt| (name.span.start, name.kind, !name.is_definition));
+        found.sort_by_key(|name: &NameAt| (name.span.start, name.kind, !name.is_definition()));
         found.dedup();
         all.push(found);
     }
@@ -106,7 +108,7 @@ impl Finder<'_> {
                 for (name, entry) in mapping.named() {
                     path.push(name);
                     if let Some(kind) = defines(path) {
-                        self.push(&entry.key, name, kind, true);
+                        self.push(&entry.key, name, kind, Some(entry.span()));
                     }
                     self.walk(&entry.value, below(held, name, self.version), path);
                     path.pop();
@@ -140,20 +142,20 @@ impl Finder<'_> {
                 {
                     // Of a name with a prefix, what follows it is the type's own.
                     let name = value.rsplit(':').next().unwrap_or(value);
-                    self.push(node, name, type_kind(*kind), false);
+                    self.push(node, name, type_kind(*kind), None);
                 }
                 if let Some(kind) = uses(path)
                     && !WORDS.contains(&value)
                 {
-                    self.push(node, value, kind, false);
+                    self.push(node, value, kind, None);
                 }
             }
         }
     }
 
-    fn push(&mut self, node: &Node, name: &str, kind: usize, is_definition: bool) {
+    fn push(&mut self, node: &Node, name: &str, kind: usize, defines: Option<Span>) {
         let before = self.found.len();
-        push(self.text, node, name, kind, is_definition, self.found);
+        push(self.text, node, name, kind, defines, self.found);
         if kind >= INPUT
             && let Some(new) = self.found.get_mut(before)
         {

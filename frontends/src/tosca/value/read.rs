@@ -7,6 +7,7 @@ use locus_core::int::Int;
 use locus_core::{Diagnostic, Span, suggest};
 
 use super::exact::Exact;
+use super::function::FUNCTIONS;
 use super::{Checker, Val, shown};
 use crate::tosca::model::{DataType, Primitive, Property, Schema, find};
 use crate::tosca::text::{self, Version};
@@ -24,6 +25,26 @@ impl<'a> Checker<'_, 'a> {
         let diagnostic = Diagnostic::error("tosca-value", format!("`{what}`: {message}"));
         self.report(diagnostic.at(span));
         Val::Unknown
+    }
+
+    /// Says which function was likely meant by a map of one entry, where a map has no place.
+    fn mistyped_call(&self, node: &Node, what: &str, message: &str) -> Option<Val> {
+        let [entry] = node.as_mapping()?.entries.as_slice() else {
+            return None;
+        };
+        let name = entry.key.as_str()?;
+        let help = match self.model.version(self.file).is_simple() {
+            true => suggest::did_you_mean(name, text::SIMPLE.iter().copied())?,
+            false => {
+                let functions = FUNCTIONS.iter().map(|name| format!("${name}"));
+                let functions: Vec<String> = functions.collect();
+                suggest::did_you_mean(name, functions.iter().map(String::as_str))?
+            }
+        };
+        let message = format!("`{what}` {message}, and `{name}` is not a function");
+        let diagnostic = Diagnostic::error("tosca-value", message).help(help);
+        self.report(diagnostic.at(entry.key.span));
+        Some(Val::Unknown)
     }
 
     /// Reads a value; `what` is what holds it.
@@ -140,7 +161,8 @@ impl<'a> Checker<'_, 'a> {
                 _ => node.describe(Yaml::Core).to_owned(),
             };
             let message = format!("must be {}, not {is}", primitive.describe());
-            self.wrong(what, span, &message)
+            self.mistyped_call(node, what, &message)
+                .unwrap_or_else(|| self.wrong(what, span, &message))
         };
         let soft = |value: Val| {
             let message = format!(
