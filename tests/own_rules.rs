@@ -221,6 +221,150 @@ fn nothing_in_the_vocabulary_is_undocumented() {
     }
 }
 
+const SHOP: &str = "tosca_definitions_version: tosca_simple_yaml_1_3
+data_types:
+  my.data.Port:
+    derived_from: integer
+    constraints: [{in_range: [1, 65535]}]
+capability_types:
+  my.capabilities.Counter: {derived_from: tosca.capabilities.Root}
+node_types:
+  my.nodes.App:
+    derived_from: tosca.nodes.SoftwareComponent
+    description: what the shop sells
+    properties:
+      port: {type: my.data.Port, required: false, default: 8080}
+    capabilities:
+      counter: {type: my.capabilities.Counter}
+topology_template:
+  node_templates:
+    machine: {type: tosca.nodes.Compute}
+    shop:
+      type: my.nodes.App
+      requirements: [{host: machine}]
+";
+
+#[test]
+fn types_of_tosca_are_described_with_all_that_they_have() {
+    let folder = folder(&[("shop.yaml", SHOP)]);
+    let print = |args: &[&str]| {
+        let output = locus(folder.path(), &[&["vocabulary", "tosca"], args].concat());
+        assert!(output.status.success(), "{args:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let full = print(&["tosca.nodes.WebServer"]);
+    assert_eq!(full, print(&["WebServer"]));
+    for line in [
+        "/** a node of type `tosca.nodes.WebServer` of TOSCA 1.3 */\nsig tosca_nodes_WebServer extends Node {",
+        "(from `tosca.nodes.SoftwareComponent`) */\n  prop_component_version: lone univ",
+        "//   data_endpoint: tosca.capabilities.Endpoint\n",
+        "//   feature: tosca.capabilities.Node (from `tosca.nodes.Root`)\n",
+        "//   state: a string, `initial` by default (from `tosca.nodes.Root`)\n",
+    ] {
+        assert!(full.contains(line), "{line}\n{full}");
+    }
+    // A short name may be that of several types.
+    let both = print(&["Compute"]);
+    assert!(both.contains("sig tosca_nodes_Compute "), "{both}");
+    assert!(
+        both.contains("// the capability type `tosca.capabilities.Compute`"),
+        "{both}"
+    );
+    assert!(print(&["RoutesTo"]).contains("// derives from tosca.relationships.ConnectsTo"));
+    assert!(print(&["PortDef"]).contains("in_range: [1, 65535]"));
+    // Of 2.0, and of 1.0 alone.
+    assert!(print(&["Abstract.Storage"]).contains("TOSCA 1.3"));
+    assert!(print(&["Implementation.Python"]).contains("TOSCA"));
+    // The user's own.
+    let own = print(&["App", "--file", "shop.yaml"]);
+    assert!(
+        own.contains("a node of type `my.nodes.App`: what the shop sells"),
+        "{own}"
+    );
+    assert!(
+        own.contains("`port`: a `my.data.Port`, `8080` by default */"),
+        "{own}"
+    );
+    assert!(print(&["--file", "shop.yaml"]).contains("my.capabilities.Counter: capability type"));
+    let unknown = locus(folder.path(), &["vocabulary", "tosca", "Compte"]);
+    assert_eq!(unknown.status.code(), Some(3));
+    let said = String::from_utf8_lossy(&unknown.stderr).into_owned();
+    assert!(said.contains("did you mean `Compute`?"), "{said}");
+    let missing = locus(
+        folder.path(),
+        &["vocabulary", "tosca", "App", "--file", "no.yaml"],
+    );
+    assert_eq!(missing.status.code(), Some(2));
+}
+
+/// Every example that is printed with a type is a rule that compiles, and those about the user's types find what they are about.
+#[test]
+fn examples_of_tosca_types_are_rules() {
+    use locus_frontends::language::{Registry, Request};
+    use locus_frontends::loader::MemoryLoader;
+    let tosca = Registry::builtin().named("tosca").unwrap();
+    let disk = MemoryLoader::new().with("shop.yaml", SHOP);
+    let describe = |name: Option<&str>, files: &[&str]| {
+        let request = Request::of(files.iter().copied());
+        tosca
+            .describe(name, &request, &disk, &mut locus_core::Sources::new())
+            .0
+    };
+    let mut files = vec![("shop.yaml".to_owned(), SHOP.to_owned())];
+    let mut of_shop = String::new();
+    let mut without = Vec::new();
+    for name in describe(None, &["shop.yaml"]).names.keys().cloned() {
+        let pages = describe(Some(&name), &["shop.yaml"]).pages;
+        assert_eq!(pages.len(), 1, "{name}");
+        let Some((_, rule)) = pages.first().unwrap().split_once("module tosca/mine\n") else {
+            without.push(name);
+            continue;
+        };
+        let number = files.len();
+        if name == "my.nodes.App" {
+            of_shop = format!("MINE{number:03}");
+        }
+        let rule = rule.replace(
+            "MINE001 example",
+            &format!("MINE{number:03} example-{number}"),
+        );
+        let rule = rule.replace("assert Example", &format!("assert Example{number}"));
+        files.push((
+            format!("r{number}.als"),
+            format!("module tosca/r{number}\n{rule}"),
+        ));
+    }
+    // Nodes have no such artifacts, and properties of nodes no such data.
+    let kinds = ["artifacts", "interfaces", "datatypes", "my.data"];
+    for name in &without {
+        assert!(kinds.iter().any(|kind| name.contains(kind)), "{name}");
+    }
+    assert!(files.len() > 50, "{}", files.len());
+    let names: Vec<String> = files
+        .iter()
+        .skip(1)
+        .map(|(name, _)| format!("{name:?}"))
+        .collect();
+    files.push((
+        "locus.toml".to_owned(),
+        format!("[tosca]\nrules = [{}]\n", names.join(", ")),
+    ));
+    let borrowed: Vec<(&str, &str)> = files
+        .iter()
+        .map(|(name, text)| (name.as_str(), text.as_str()))
+        .collect();
+    let folder = folder(&borrowed);
+    let output = locus(folder.path(), &["check", "shop.yaml"]);
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let err = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "warnings only\n{said}{err}");
+    assert!(
+        !said.contains(&format!("[{of_shop}]")),
+        "a shop has a port by default\n{said}"
+    );
+    assert!(said.contains("MINE"), "{said}");
+}
+
 #[test]
 fn rules_name_the_node_types_of_a_tosca_service() {
     let rules = r#"module tosca/ours

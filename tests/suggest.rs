@@ -201,5 +201,5 @@ fn every_suggestion_for_the_examples_passes() {
         outcomes.len() - open.len(),
         outcomes.len()
     );
-    assert!(open.len() <= 27, "not mended: {open:?}");
+    assert!(open.len() <= 19, "not mended: {open:?}");
 }

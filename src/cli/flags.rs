@@ -116,8 +116,12 @@ pub(crate) struct VocabularyArgs {
     /// A language, by the name of its section in `locus.toml`
     pub(crate) language: String,
 
-    /// A signature to print with its fields and an example, a field, or `values`
+    /// A signature or type to print with its fields and an example, a field, or `values`
     pub(crate) name: Option<String>,
+
+    /// A configuration whose own types are meant too
+    #[arg(long, value_name = "FILE")]
+    pub(crate) file: Option<PathBuf>,
 }
 
 // What another program is started with.

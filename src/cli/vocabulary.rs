@@ -1,12 +1,17 @@
 //! `locus vocabulary`: what rules about a language can mention.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 
-use locus_core::suggest;
-use locus_core::vocabulary::{Sig, Vocabulary};
-use locus_frontends::language::Registry;
+use locus_core::vocabulary::{Sig, Vocabulary, identifier};
+use locus_core::{Sources, suggest};
+use locus_frontends::language::{Described, Registry, Request};
+use locus_frontends::loader::Loader as _;
 use locus_invariants::library;
 use locus_invariants::rules::Rule;
+
+use crate::report::frame;
+use crate::session::Session;
 
 use super::flags::VocabularyArgs;
 use super::{Exit, print};
@@ -27,33 +32,69 @@ pub(crate) fn vocabulary(args: &VocabularyArgs) -> Exit {
         eprintln!("error: there is no language `{wanted}`; {help}");
         return Exit::Usage;
     };
-    let vocabulary = language.vocabulary();
-    let page = match args.name.as_deref() {
-        None => Some(list(&vocabulary, wanted)),
-        Some(VALUES) => Some(values()),
-        Some(name) => of(&vocabulary, name),
-    };
-    match page {
-        Some(page) => print(&page),
-        None => {
-            let name = args.name.as_deref().unwrap_or("");
-            let names = vocabulary.names();
-            let help = suggest::did_you_mean(name, names.iter().map(String::as_str));
-            let help = help.map_or_else(String::new, |help| format!("{help} "));
-            eprintln!(
-                "error: there is no signature or field `{name}`; {help}`locus vocabulary {wanted}` lists all"
-            );
-            return Exit::Usage;
+    let name = args.name.as_deref();
+    let (mut request, mut sources) = (Request::default(), Sources::new());
+    let snapshot = Session::new().forgetful().snapshot();
+    let mut vocabulary = language.vocabulary();
+    let mut unread = Vec::new();
+    if let Some(file) = &args.file {
+        let path = file.display().to_string();
+        if let Err(error) = snapshot.files().load(&path) {
+            eprintln!("error: cannot read `{path}`: {}", error.reason);
+            return Exit::Unanswered;
         }
+        request.files = vec![file.display().to_string()];
+        let words = name
+            .into_iter()
+            .flat_map(|name| [name.to_owned(), identifier(name)]);
+        request.mentioned = Arc::new(words.collect());
+        let loaded = language.load(&request, snapshot.files(), &mut sources);
+        vocabulary = vocabulary.with(loaded.declared);
     }
+    let (described, wrong) = language.describe(name, &request, snapshot.files(), &mut sources);
+    unread.extend(wrong);
+    let pages = || (!described.pages.is_empty()).then(|| described.pages.join("\n\n"));
+    let page = match name {
+        None => Some(list(&vocabulary, &described, wanted)),
+        Some(VALUES) => Some(values()),
+        Some(name) => {
+            let known = [name.to_owned(), identifier(name)];
+            let known = known.iter().find(|name| vocabulary.sig(name).is_some());
+            match known {
+                // What a language describes itself, it describes better than what it declares.
+                Some(name) if vocabulary.facts().sig(name).is_some() => of(&vocabulary, name),
+                Some(known) => pages().or_else(|| of(&vocabulary, known)),
+                None => pages().or_else(|| of(&vocabulary, name)),
+            }
+        }
+    };
+    let Some(page) = page else {
+        unread.iter().for_each(|one| frame::print(one, &sources));
+        let name = name.unwrap_or("");
+        let names = vocabulary.names();
+        let names = names.iter().chain(described.names.keys());
+        let help = suggest::did_you_mean(name, names.map(String::as_str));
+        let help = help.map_or_else(String::new, |help| format!("{help} "));
+        eprintln!(
+            "error: there is no signature, field or type `{name}`; {help}`locus vocabulary {wanted}` lists all"
+        );
+        return Exit::Usage;
+    };
+    print(&page);
     Exit::Clean
 }
 
-fn list(vocabulary: &Vocabulary, language: &str) -> String {
+fn list(vocabulary: &Vocabulary, described: &Described, language: &str) -> String {
     let mut out = String::new();
     for name in vocabulary.names() {
         if let Some(sig) = vocabulary.sig(&name) {
             let _ = writeln!(out, "{name}: {}", sig.doc);
+        }
+    }
+    if !described.names.is_empty() {
+        out += "\ntypes:\n";
+        for (name, what) in &described.names {
+            let _ = writeln!(out, "{name}: {what}");
         }
     }
     let _ = writeln!(

@@ -5,6 +5,7 @@
 //! as a library can [`register`] a language of its own, which brings its rules along.
 
 pub mod choice;
+pub mod described;
 pub mod editing;
 pub mod input;
 pub mod kind;
@@ -41,6 +42,7 @@ use crate::yaml::Mapping;
 use render::{Renderer, Rendering, ToRender};
 
 pub use choice::{Chosen, OpenInput, Witness};
+pub use described::Described;
 pub use editing::{
     FileText, Follows, NameAt, NamePart, NameSort, NameUse, Names, Place, Suggestion,
 };
@@ -180,6 +182,19 @@ pub trait Language: Sync {
 
     /// What rules about it can mention, without what a project declares.
     fn vocabulary(&self) -> Vocabulary;
+
+    /// Describes the types of a name that rules can be about beside the vocabulary: those of the files of a request, and those that come
+    /// with the program. Without a name, they are listed. With it comes what could not be read of the files.
+    fn describe(
+        &self,
+        name: Option<&str>,
+        request: &Request,
+        loader: &dyn Loader,
+        sources: &mut Sources,
+    ) -> (Described, Vec<Diagnostic>) {
+        let _ = (name, request, loader, sources);
+        (Described::default(), Vec::new())
+    }
 
     /// Files of rules that it brings along: modules, as in `name/subject`, and their texts. A language of [`BUILTIN`] has its
     /// rules in the library, where the build compiles them.

@@ -20,6 +20,7 @@ use super::topology::{Assignment, Group, NodeTemplate, Target, Topology};
 use super::vocabulary::{field, sig_id};
 use super::{Options, Service};
 use search::choices;
+pub(super) use signatures::signature;
 
 /// Says what a topology describes.
 pub(super) fn build(

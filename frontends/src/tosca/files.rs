@@ -288,7 +288,8 @@ impl<'r> Reader<'r> {
         index
     }
 
-    fn builtin(&mut self, text: builtin::Text) -> usize {
+    /// The position of a file that comes with the program.
+    pub(super) fn builtin(&mut self, text: builtin::Text) -> usize {
         if let Some(Some(index)) = self.by_path.get(text.name) {
             return *index;
         }

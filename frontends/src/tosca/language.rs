@@ -10,8 +10,8 @@ use locus_core::{Diagnostic, LocationGraph, Sources, Value};
 
 use super::Options;
 use crate::language::{
-    Chosen, Confidence, FileText, Input, InputKind, InputValue, Kind, KindRole, Language, Loaded,
-    NameAt, Names, Place, Request, Suggestion,
+    Chosen, Confidence, Described, FileText, Input, InputKind, InputValue, Kind, KindRole,
+    Language, Loaded, NameAt, Names, Place, Request, Suggestion,
 };
 use crate::loader::Loader;
 use crate::yaml::{Mapping, Node};
@@ -193,6 +193,28 @@ impl Language for Tosca {
         (to == "occi").then(|| super::occi::convert(graph, facts))
     }
 
+    fn describe(
+        &self,
+        name: Option<&str>,
+        request: &Request,
+        loader: &dyn Loader,
+        sources: &mut Sources,
+    ) -> (Described, Vec<Diagnostic>) {
+        let mut described = Described::default();
+        let Some(path) = request.files.first() else {
+            super::describe::builtin(name, &mut described);
+            return (described, Vec::new());
+        };
+        let options = Options {
+            folders: request.inputs.texts("types").map(str::to_owned).collect(),
+            described: Some(name.map(str::to_owned)),
+            ..Options::default()
+        };
+        let mut service = super::load(path, &options, loader, sources);
+        service.diagnostics.append(&mut service.unchecked);
+        (service.described, service.diagnostics)
+    }
+
     fn load(&self, request: &Request, loader: &dyn Loader, sources: &mut Sources) -> Loaded {
         let inputs = &request.inputs;
         let given = inputs.pairs("param").map(|(name, value)| {
@@ -207,6 +229,7 @@ impl Language for Tosca {
             all_bindings: inputs.is_on("all-bindings"),
             hints: inputs.is_on("hints"),
             mentioned: request.mentioned.clone(),
+            described: None,
         };
         let path = request.files.first().map_or("", String::as_str);
         let service = super::load(path, &options, loader, sources);

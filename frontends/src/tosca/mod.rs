@@ -8,6 +8,7 @@ mod build;
 mod builtin;
 mod codes;
 mod csar;
+mod describe;
 mod editing;
 pub mod files;
 mod given;
@@ -33,7 +34,7 @@ use locus_core::vocabulary::Sig;
 use locus_core::{Diagnostic, FileId, LocationGraph, Sources, Span};
 use rustc_hash::FxHashMap;
 
-use crate::language::Words;
+use crate::language::{Described, Words};
 use crate::loader::Loader;
 use crate::yaml::{Limits, Node};
 use files::{File, Reader};
@@ -64,6 +65,8 @@ pub struct Options {
     pub hints: bool,
     /// The words of the user's own rules.
     pub mentioned: Words,
+    /// The name of types to describe instead of checking anything; without one, all are only listed.
+    pub described: Option<Option<String>>,
 }
 
 /// A service, understood.
@@ -81,6 +84,8 @@ pub struct Service {
     pub unchecked: Vec<Diagnostic>,
     /// The paths of all files.
     pub files: Vec<String>,
+    /// The types that were asked for.
+    pub described: Described,
 }
 
 /// Loads a service from a file, or from the archive that the file is.
@@ -92,6 +97,7 @@ pub fn load(path: &str, options: &Options, loader: &dyn Loader, sources: &mut So
         diagnostics: Vec::new(),
         unchecked: Vec::new(),
         files: vec![path.to_owned()],
+        described: Described::default(),
     };
     let given = given_inputs(options, sources);
     if let Ok(bytes) = loader.load(path)
@@ -140,6 +146,9 @@ fn understand(
     service: &mut Service,
 ) {
     let model = Model::new(files);
+    if let Some(name) = &options.described {
+        return describe::types(&model, name.as_deref(), &mut service.described);
+    }
     for index in 0..files.len() {
         grammar(&model, index, &mut service.diagnostics);
         types::dsl_definitions(&model, index);

@@ -102,11 +102,28 @@ pub fn replace(text: &str, root: &Node, at: Span, old: &str, new: &str) -> Optio
     })
 }
 
-/// Adds `a.b: value` to the map at a place, where the map or the key before it is written; `a` is added when it is not there.
+/// The keys of `a.b` or `a."b.c"`.
+fn dotted(path: &str) -> Option<Vec<&str>> {
+    let (mut keys, mut rest) = (Vec::new(), path);
+    loop {
+        let (key, after) = match rest.strip_prefix('"') {
+            Some(quoted) => quoted.split_once('"')?,
+            None => rest.split_at(rest.find('.').unwrap_or(rest.len())),
+        };
+        keys.push(key);
+        match after.strip_prefix('.') {
+            Some(after) => rest = after,
+            None => return after.is_empty().then_some(keys),
+        }
+    }
+}
+
+/// Adds `a.b: value` to the map at a place, where the map or the key before it is written; `a` is added when it is not there. A key
+/// with dots in it is written in quotes: `a."b.c": value`.
 pub fn add(text: &str, root: &Node, at: Span, entry: &str) -> Option<Change> {
     let (path, value) = entry.split_once(": ")?;
     let mut map = map(root, at)?;
-    let mut keys: Vec<&str> = path.split('.').collect();
+    let mut keys = dotted(path)?;
     let last = keys.pop()?;
     let mut missing = Vec::new();
     for key in keys {
@@ -392,6 +409,13 @@ mod tests {
                 "p.b: x",
                 Some("r:\n  t: 1\n  p:\n    b: x\n"),
             ),
+            (
+                "r:\n  t: 1\n",
+                "r",
+                "p.\"b.c/d\": \"\"",
+                Some("r:\n  t: 1\n  p:\n    b.c/d: \"\"\n"),
+            ),
+            ("r:\n  t: 1\n", "r", "p.\"b: x", None),
             ("r: {t: 1}\n", "r", "b: x", Some("r: {t: 1, b: x}\n")),
             (
                 "r: {t: 1}\n",

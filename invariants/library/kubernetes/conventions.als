@@ -79,7 +79,7 @@ assert PullPoliciesAreAllowed {
 /** K8S097 no-claim-annotation warning: a claim template lacks an annotation that the project asks for
  * message: the claim template `{t}` of `{w}` has no annotation `{q}`
  * at: t "lacks it"
- * help: add it; `claim-annotations` of `[kubernetes.policy]` says which are needed
+ * help: add `annotations."{q}": ""` to its `metadata`, with the value that is meant; `claim-annotations` of `[kubernetes.policy]` says which are needed
  * why: Backups, for one, are often asked for by an annotation of the claim.
  * source: kube-linter, template statefulset-volumeclaimtemplate-annotation
  */

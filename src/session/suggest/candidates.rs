@@ -1,8 +1,10 @@
 //! The edits that may mend a finding: those of its rule, another location of the same sort, another value, an entry less
-//! or more.
+//! or more. Last come values from farther away: what the same key has elsewhere, what the language takes at the place, and
+//! values of keys that the help names.
 
 use locus_core::diagnostic::{Applicability, Edit};
 use locus_core::{Diagnostic, Sources, Span};
+use locus_frontends::language::{self, Language};
 use locus_frontends::yaml::{self, Kind, Limits, Node, Style, edit};
 
 use super::values;
@@ -44,6 +46,7 @@ impl Candidate {
 
 /// The edits that may mend a finding, the smallest first; beside the places that it speaks of, those given are changed.
 pub(super) fn candidates(
+    language: &dyn Language,
     report: &Report,
     finding: &Diagnostic,
     places: &[Span],
@@ -77,6 +80,7 @@ pub(super) fn candidates(
         }
     }
     let (mut replaced, mut removed, mut added) = (Vec::new(), Vec::new(), Vec::new());
+    let mut farther = Vec::new();
     for &span in &spans {
         let Some(place) = Place::of(report, span) else {
             continue;
@@ -84,13 +88,15 @@ pub(super) fn candidates(
         replaced.extend(place.replacements(report, finding));
         removed.extend(place.removals());
         added.extend(place.additions(finding));
+        farther.extend(place.farther(language, report, finding));
     }
     for member in &finding.members {
         if let Some(place) = member.span.and_then(|span| Place::of(report, span)) {
             added.extend(place.additions(finding));
         }
     }
-    for one in replaced.into_iter().chain(added).chain(removed) {
+    let near = replaced.into_iter().chain(added).chain(removed);
+    for one in near.chain(farther) {
         if !all.iter().any(|other| other.edits == one.edits) {
             all.push(one);
         }
@@ -153,30 +159,93 @@ impl<'a> Place<'a> {
         taken.collect()
     }
 
-    /// Other values where the place has a scalar, or a few of them.
-    fn replacements(&self, report: &Report, finding: &Diagnostic) -> Vec<Candidate> {
+    /// The scalars that can be replaced where the place has one, or a few of them.
+    fn scalars(&self) -> Vec<(&Node, &str, Style)> {
         let Some(step) = self.steps.last() else {
             return Vec::new();
         };
         let mut scalars = Vec::new();
         leaves(&self.root, step.value, &mut scalars);
+        scalars.truncate(4);
+        scalars.into_iter().filter_map(replaceable).collect()
+    }
+
+    /// Other values where the place has a scalar, or a few of them.
+    fn replacements(&self, report: &Report, finding: &Diagnostic) -> Vec<Candidate> {
+        let scalars = self.scalars().into_iter();
+        let all = scalars.flat_map(|(node, text, style)| {
+            let others = values::others(text, report, finding).into_iter();
+            others.filter_map(move |new| replacement(node, text, style, &new))
+        });
+        all.collect()
+    }
+
+    /// Values from farther away: what the keys of the scalars have elsewhere in the files, what the language takes there, and
+    /// other numbers and truth values of keys that the help names.
+    fn farther(
+        &self,
+        language: &dyn Language,
+        report: &Report,
+        finding: &Diagnostic,
+    ) -> Vec<Candidate> {
         let mut all = Vec::new();
-        for node in scalars.into_iter().take(4) {
-            let Kind::Scalar(scalar) = &node.kind else {
-                continue;
-            };
-            if node.anchor().is_some() || matches!(scalar.style, Style::Literal | Style::Folded) {
-                continue;
+        for (node, text, style) in self.scalars() {
+            let (keys, around) = self.way_to(node.span);
+            let mut values = Vec::new();
+            if let Some(key) = keys.iter().rev().find(|key| !key.is_empty()) {
+                values.extend(values::elsewhere(key, report));
             }
-            for new in values::others(&scalar.text, report, finding) {
-                let Some(text) = written(&new, scalar.style) else {
-                    continue;
-                };
-                let title = format!("replace `{}` with `{new}`", scalar.text);
-                all.push(Candidate::one(title, node.span, text));
+            let place = language::Place {
+                root: &self.root,
+                path: &keys,
+                is_key: false,
+                around: &around,
+                others: &[],
+            };
+            let taken = language.suggest(&place).into_iter();
+            let taken = taken.filter(|one| one.block.is_empty() && !one.deprecated);
+            values.extend(taken.map(|one| one.text).take(values::FARTHER));
+            let values = values.iter().filter(|new| *new != text);
+            all.extend(values.filter_map(|new| replacement(node, text, style, new)));
+        }
+        let help = finding.help.as_deref().unwrap_or("");
+        for key in help.split('`').skip(1).step_by(2) {
+            let mut named = Vec::new();
+            under(&self.root, key, &mut named);
+            let named = named.into_iter().take(4).filter_map(replaceable);
+            // Names and texts are somebody else's.
+            let plain = |text: &str| text.parse::<f64>().is_ok() || text.parse::<bool>().is_ok();
+            for (node, text, style) in named.filter(|(_, text, _)| plain(text)) {
+                let others = values::others(text, report, finding).into_iter();
+                all.extend(others.filter_map(|new| replacement(node, text, style, &new)));
             }
         }
         all
+    }
+
+    /// The keys that lead to a place, of items empty ones, and the nodes on the way.
+    fn way_to(&self, at: Span) -> (Vec<&str>, Vec<&Node>) {
+        let mut steps = Vec::new();
+        path(&self.root, at, &mut steps);
+        let (mut keys, mut around) = (Vec::new(), vec![&self.root]);
+        for step in steps {
+            let next = around.last().and_then(|node| match &node.kind {
+                Kind::Scalar(_) => None,
+                Kind::Sequence(items) => {
+                    let item = items.iter().find(|item| item.used_at() == step.at);
+                    item.map(|item| ("", item))
+                }
+                Kind::Mapping(map) => {
+                    let mut entries = map.entries.iter();
+                    let entry = entries.find(|entry| entry.key.span == step.at);
+                    entry.and_then(|entry| Some((entry.key.as_str()?, &entry.value)))
+                }
+            });
+            let Some((key, node)) = next else { break };
+            keys.push(key);
+            around.push(node);
+        }
+        (keys, around)
     }
 
     /// Entries that the help names, as in `restart: always`.
@@ -199,6 +268,42 @@ impl<'a> Place<'a> {
             }
         }
         all
+    }
+}
+
+/// A scalar that can be replaced, with its text and style.
+fn replaceable(node: &Node) -> Option<(&Node, &str, Style)> {
+    let Kind::Scalar(scalar) = &node.kind else {
+        return None;
+    };
+    let one_line = !matches!(scalar.style, Style::Literal | Style::Folded);
+    (node.anchor().is_none() && one_line).then_some((node, &*scalar.text, scalar.style))
+}
+
+/// Another value in the place of a scalar; none when it cannot be written in its style.
+fn replacement(node: &Node, text: &str, style: Style, new: &str) -> Option<Candidate> {
+    let written = written(new, style)?;
+    let title = format!("replace `{text}` with `{new}`");
+    Some(Candidate::one(title, node.span, written))
+}
+
+/// The scalars that a key has, wherever it stands.
+fn under<'n>(node: &'n Node, key: &str, out: &mut Vec<&'n Node>) {
+    if node.alias().is_some() {
+        return;
+    }
+    match &node.kind {
+        Kind::Scalar(_) => {}
+        Kind::Sequence(items) => items.iter().for_each(|item| under(item, key, out)),
+        Kind::Mapping(map) => {
+            for entry in &map.entries {
+                let scalar = matches!(entry.value.kind, Kind::Scalar(_));
+                if scalar && entry.value.alias().is_none() && entry.key.as_str() == Some(key) {
+                    out.push(&entry.value);
+                }
+                under(&entry.value, key, out);
+            }
+        }
     }
 }
 

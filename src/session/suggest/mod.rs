@@ -187,7 +187,7 @@ impl Search<'_> {
         let mut helps: Vec<Vec<usize>> = vec![Vec::new(); keys.len()];
         let mut known: Vec<Candidate> = Vec::new();
         for target in &report.findings {
-            let own = candidates(report, target, &[], self.safe_only);
+            let own = candidates(self.project.language, report, target, &[], self.safe_only);
             for candidate in own.into_iter().take(ALONE) {
                 if known.iter().any(|other| other.edits == candidate.edits) {
                     continue;
@@ -265,7 +265,7 @@ impl Search<'_> {
 
     /// An edit that mends a finding, the texts it changes and what is found in them.
     fn mend(&self, report: &Report, target: &Diagnostic) -> Result<Option<Mended>, Cancelled> {
-        let mut all = candidates(report, target, &[], self.safe_only);
+        let mut all = candidates(self.project.language, report, target, &[], self.safe_only);
         if let Some(mended) = self.first(report, target, all.iter().cloned())? {
             return Ok(Some(mended));
         }
@@ -277,7 +277,7 @@ impl Search<'_> {
         let explained = snapshot.explain(self.project, self.given, report, target, self.cancel)?;
         if let Some(explained) = explained {
             let places: Vec<_> = explained.reasons.iter().map(|reason| reason.span).collect();
-            let more = candidates(report, target, &places, false);
+            let more = candidates(self.project.language, report, target, &places, false);
             let more: Vec<Candidate> = more.into_iter().filter(|one| !all.contains(one)).collect();
             if let Some(mended) = self.first(report, target, more.iter().cloned())? {
                 return Ok(Some(mended));

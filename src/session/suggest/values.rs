@@ -9,6 +9,31 @@ use crate::session::Report;
 /// The most values that are tried for one scalar.
 const TRIED: usize = 24;
 
+/// Values from farther away that are tried for one scalar, of each sort.
+pub(super) const FARTHER: usize = 12;
+
+/// What a key has elsewhere in the files, as scalars on one line, in their order.
+pub(super) fn elsewhere(key: &str, report: &Report) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for file in report.sources.files() {
+        for line in report.sources.text(file).lines() {
+            let line = line.trim_start().trim_start_matches("- ").trim_start();
+            let value = line
+                .strip_prefix(key)
+                .and_then(|rest| rest.strip_prefix(": "));
+            let Some(value) = value else { continue };
+            let value = value.split(" #").next().unwrap_or(value).trim();
+            let value = value.trim_matches(['"', '\'']);
+            let plain =
+                !value.is_empty() && !value.starts_with(['{', '[', '&', '*', '|', '>', '!']);
+            if plain && found.len() < FARTHER && !found.iter().any(|known| known == value) {
+                found.push(value.to_owned());
+            }
+        }
+    }
+    found
+}
+
 /// Other values for a text, the likeliest first: another location of the same sort, what the finding names, the next
 /// number or address.
 pub(super) fn others(text: &str, report: &Report, finding: &Diagnostic) -> Vec<String> {

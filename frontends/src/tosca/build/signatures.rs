@@ -8,7 +8,7 @@ use locus_core::vocabulary::{Content, Field, Members, Multiplicity, Sig, identif
 use super::Builder;
 use crate::language::Words;
 use crate::tosca::grammar::TypeKind;
-use crate::tosca::model::Primitive;
+use crate::tosca::model::{Model, Primitive};
 use crate::tosca::names::TypeId;
 
 impl Builder<'_, '_, '_> {
@@ -39,58 +39,69 @@ impl Builder<'_, '_, '_> {
                     self.facts.mark(atom, subset);
                 }
             }
-            let flat = model.flat(id);
-            // What a type above has is a field there.
-            let above: Vec<_> = model
+            let above: Vec<TypeId> = model
                 .ancestors(id)
                 .skip(1)
                 .filter(|at| types.contains(at))
                 .collect();
-            let inherited = |property: &str| {
-                let mut above = above.iter();
-                above.any(|&at| {
-                    model
-                        .flat(at)
-                        .properties
-                        .iter()
-                        .any(|known| &*known.name == property)
-                })
-            };
-            let fields = flat
-                .properties
-                .iter()
-                .filter(|property| !inherited(&property.name));
-            let mut fields: Vec<Field> = fields
-                .map(|property| {
-                    let list = matches!(model.primitive(property.schema.ty), Some(Primitive::List));
-                    Field {
-                        name: format!("prop_{}", identifier(&property.name)).into(),
-                        columns: vec![Vec::new()],
-                        multiplicity: if list {
-                            Multiplicity::Set
-                        } else {
-                            Multiplicity::Lone
-                        },
-                        doc: format!("`{}`: {}", property.name, model.describe(&property.schema))
-                            .into(),
-                        content: Content::Property {
-                            names: vec![property.name.clone()],
-                            default: None,
-                            maps: None,
-                        },
-                    }
-                })
-                .collect();
-            fields.sort_by(|a, b| a.name.cmp(&b.name));
-            fields.dedup_by(|a, b| a.name == b.name);
-            declared.push(Sig {
-                name: name(id).into(),
-                parent: Some(parent.into()),
-                subset: false,
-                doc: format!("a node of type `{}`", model.name(id)).into(),
-                fields,
-                members: Members::Marked(subset),
-            });
+            declared.push(signature(
+                model,
+                id,
+                parent,
+                &above,
+                Members::Marked(subset),
+            ));
         }
+    }
+}
+
+/// A node type as a signature, without the properties of types above it that are signatures too.
+pub(in crate::tosca) fn signature(
+    model: &Model<'_>,
+    id: TypeId,
+    parent: String,
+    above: &[TypeId],
+    members: Members,
+) -> Sig {
+    let flat = model.flat(id);
+    let inherited = |property: &str| {
+        above.iter().any(|&at| {
+            let flat = model.flat(at);
+            flat.properties.iter().any(|known| &*known.name == property)
+        })
+    };
+    let fields = flat
+        .properties
+        .iter()
+        .filter(|property| !inherited(&property.name));
+    let mut fields: Vec<Field> = fields
+        .map(|property| {
+            let list = matches!(model.primitive(property.schema.ty), Some(Primitive::List));
+            Field {
+                name: format!("prop_{}", identifier(&property.name)).into(),
+                columns: vec![Vec::new()],
+                multiplicity: if list {
+                    Multiplicity::Set
+                } else {
+                    Multiplicity::Lone
+                },
+                doc: format!("`{}`: {}", property.name, model.describe(&property.schema)).into(),
+                content: Content::Property {
+                    names: vec![property.name.clone()],
+                    default: None,
+                    maps: None,
+                },
+            }
+        })
+        .collect();
+    fields.sort_by(|a, b| a.name.cmp(&b.name));
+    fields.dedup_by(|a, b| a.name == b.name);
+    Sig {
+        name: identifier(model.name(id)).into(),
+        parent: Some(parent.into()),
+        subset: false,
+        doc: format!("a node of type `{}`", model.name(id)).into(),
+        fields,
+        members,
     }
 }
