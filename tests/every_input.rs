@@ -15,6 +15,8 @@ mod attacks;
 mod compose;
 #[path = "every/heat.rs"]
 mod heat;
+#[path = "every/kubernetes.rs"]
+mod kubernetes;
 #[path = "every/random.rs"]
 mod random;
 #[path = "every/tosca.rs"]
@@ -64,6 +66,12 @@ impl Bench<'_> {
                 Some(profile) => {
                     let input = inputs.clone().find(|input| input.name == "profile");
                     let value = InputValue::Text(profile.to_owned());
+                    given.inputs.add(input.unwrap(), value, None);
+                }
+                None if self.case.language == "kubernetes" => {
+                    let workload = name.strip_prefix("replicas of ").unwrap();
+                    let input = inputs.clone().find(|input| input.name == "replicas");
+                    let value = InputValue::Pair(workload.to_owned(), (*value).to_owned());
                     given.inputs.add(input.unwrap(), value, None);
                 }
                 None if self.case.language == "compose" => {
@@ -321,6 +329,18 @@ fn tosca_templates_agree_with_every_assignment() {
         "{:?}",
         compared.rules
     );
+}
+
+#[test]
+fn manifests_agree_with_every_number_of_pods() {
+    let compared = compare_all(kubernetes::manifests, 400);
+    for rule in ["K8S084", "K8S300", "K8S360", "K8S364"] {
+        assert!(
+            cases() < 60 || compared.rules.contains_key(rule),
+            "{rule} is not met: {:?}",
+            compared.rules
+        );
+    }
 }
 
 #[test]

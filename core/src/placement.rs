@@ -424,6 +424,21 @@ pub struct Question {
     pub conflict: FieldId<2>,
     /// What stands for each line.
     pub lines: Arc<Vec<AtomId>>,
+    /// The field that relates it to whether there is no placement.
+    pub impossible: FieldId<2>,
+    /// What stands for no and for yes.
+    pub truths: [AtomId; 2],
+    /// What numbers of things that are open make of it; none when it depends on none.
+    pub open: Option<Open>,
+}
+
+/// A question whose answer depends on numbers of things that are open.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Open {
+    /// What stands for the answer.
+    pub truth: AtomId,
+    /// The groups whose numbers are open, each with by how many it may grow.
+    pub more: Vec<(usize, usize)>,
 }
 
 impl Question {

@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 use locus_core::Diagnostic;
 use locus_core::diagnostic::Verdict;
 use locus_core::facts::{AtomId, Facts};
-use locus_core::placement::{LineId, Placement, Problem, Question};
+use locus_core::placement::{LineId, Placement, Problem, Question, Relation, Rule};
 use locus_frontends::language::{Loaded, Words};
 use locus_solver::limits::Limits;
-use locus_solver::placement::{Outcome, core, has_room_for};
+use locus_solver::placement::{Outcome, core, has_room_for, place};
 
 use crate::check::{Checker, Options};
 
@@ -51,7 +51,7 @@ fn solve(problem: &Problem, limits: &Limits) -> Answer {
 /// Answers the questions of a configuration once for all who ask, when a rule asks at all: what conflicts is then one of its
 /// facts, and nobody answers them again.
 pub fn settle(loaded: &mut Loaded, options: &Options<'_>, words: &Words) {
-    let own = words.contains(name(loaded).unwrap_or_default());
+    let own = names(loaded).any(|name| words.contains(name));
     let asked = own
         || Checker::builtin(loaded.language)
             .is_some_and(|checker| is_asked(checker, loaded, options));
@@ -65,23 +65,63 @@ pub fn settle(loaded: &mut Loaded, options: &Options<'_>, words: &Words) {
     loaded.questions.clear();
 }
 
-/// The name of the field that answers are stated in.
-fn name(loaded: &Loaded) -> Option<&'static str> {
-    let field = loaded.questions.first()?.conflict.index();
-    let sigs = loaded.facts.declarations().sigs.iter();
-    let mut fields = sigs.flat_map(|sig| sig.fields);
-    fields.nth(field).map(|field| field.name)
+/// States of a configuration with open numbers of things what is so whatever they are; what depends on them is open.
+pub fn settle_open(loaded: &mut Loaded) {
+    let limits = limits();
+    for question in std::mem::take(&mut loaded.questions) {
+        let mut asked = question.clone();
+        asked.more.extend(
+            question
+                .open
+                .iter()
+                .flat_map(|open| open.more.iter().copied()),
+        );
+        let problem = asked.asked();
+        // With fewer things, what fits still does, unless some of them are needed by others.
+        let needed = |rule: &Rule| match &rule.relation {
+            Relation::Apart { .. } | Relation::Shared { .. } => false,
+            Relation::Together { .. } | Relation::Spread { .. } => true,
+        };
+        let fits = !problem.rules.iter().any(needed)
+            && matches!(place(&problem.whole(), &limits), Outcome::Placed(_));
+        match &question.open {
+            _ if fits => state(&mut loaded.facts, &question, false),
+            Some(open) => {
+                let tuple = [question.asked, open.truth];
+                loaded.facts.tuple(question.impossible, &tuple);
+            }
+            // The plain check answers it.
+            None => {}
+        }
+    }
+}
+
+/// States whether there is no placement.
+fn state(facts: &mut Facts, question: &Question, impossible: bool) {
+    let [no, yes] = question.truths;
+    let truth = if impossible { yes } else { no };
+    facts.tuple(question.impossible, &[question.asked, truth]);
+}
+
+/// The names of the fields that answers are stated in.
+fn names(loaded: &Loaded) -> impl Iterator<Item = &'static str> {
+    let first = loaded.questions.first();
+    let fields = first.map(|one| [one.impossible.index(), one.conflict.index()]);
+    fields.into_iter().flatten().filter_map(|field| {
+        let sigs = loaded.facts.declarations().sigs.iter();
+        let mut fields = sigs.flat_map(|sig| sig.fields);
+        fields.nth(field).map(|field| field.name)
+    })
 }
 
 /// Whether a rule that is on reads the answers.
 pub(crate) fn is_asked(checker: &Checker, loaded: &Loaded, options: &Options<'_>) -> bool {
-    let Some(name) = name(loaded) else {
-        return false;
-    };
+    let names: Vec<&str> = names(loaded).collect();
     let mut rules = checker.program().rules.iter().map(|rule| &rule.rule);
     rules.any(|rule| {
         let mut ignored = options.ignore.iter();
-        rule.text.contains(name) && !ignored.any(|name| rule.is_called(name))
+        names.iter().any(|name| rule.text.contains(name))
+            && !ignored.any(|name| rule.is_called(name))
     })
 }
 
@@ -94,7 +134,7 @@ pub(crate) fn facts(loaded: &Loaded) -> (Cow<'_, Facts>, Vec<Diagnostic>) {
     let mut facts = Cow::Borrowed(&loaded.facts);
     let mut unchecked = Vec::new();
     let mut tell = |question: &Question, answer: Answer| match answer {
-        Answer::Placed(_) => {}
+        Answer::Placed(_) => state(facts.to_mut(), question, false),
         Answer::Conflict(lines) => {
             let lines = lines.iter().filter_map(|&line| question.lines.get(line));
             let mut lines: Vec<AtomId> = lines.copied().collect();
@@ -102,6 +142,7 @@ pub(crate) fn facts(loaded: &Loaded) -> (Cow<'_, Facts>, Vec<Diagnostic>) {
             let file = |atom: AtomId| loaded.facts.get(atom).span.file;
             lines.sort_by_key(|&line| file(line) != file(question.asked));
             let facts = facts.to_mut();
+            state(facts, question, true);
             for line in lines {
                 facts.tuple(question.conflict, &[question.asked, line]);
             }
@@ -121,7 +162,10 @@ pub(crate) fn facts(loaded: &Loaded) -> (Cow<'_, Facts>, Vec<Diagnostic>) {
     };
     let whole = first.asked();
     let placed = match solve(&whole, &limits) {
-        Answer::Placed(placement) => placement,
+        Answer::Placed(placement) => {
+            tell(first, Answer::Placed(placement.clone()));
+            placement
+        }
         // What does not fit as it is does not fit with less room either.
         other => {
             tell(first, other);

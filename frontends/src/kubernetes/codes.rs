@@ -52,6 +52,11 @@ pub(super) static CODES: &[Code] = &[
         "a version of the interface is not served",
         "The release that is deployed to does not serve it any more, or not yet.",
     ),
+    Code::error(
+        "k8s-replicas",
+        "a number of pods is given that a workload cannot have",
+        "`--replicas` and `--replicas-file` say how many pods a workload has; an autoscaler keeps to its limits.",
+    ),
     Code::error("k8s-type", "a value is of the wrong type", REFUSED),
     Code::error(
         "k8s-unknown-field",

@@ -9,14 +9,15 @@ use locus_core::{Diagnostic, Sources, Span};
 
 use super::build::Asked;
 use super::policy::Policy;
+use super::scale::{self, GivenReplicas};
 use super::settings::Settings;
 use super::vocabulary::{AUDIT, REACHABILITY};
 use super::{Options, release};
 use crate::language::render::{Renderer, Rendering, ToRender};
 use crate::language::{
-    Confidence, FileText, Found, Input, InputKind, Kind, KindRole, Language, Loaded, NameAt, Names,
-    OwnSettings, Place, Project, Reach, Request, RightsAnswer, RightsQuestion, SettingKey,
-    Suggestion, Word,
+    Chosen, Confidence, FileText, Found, Input, InputKind, InputValue, Kind, KindRole, Language,
+    Loaded, NameAt, Names, OpenInput, OwnSettings, Place, Project, Reach, Request, RightsAnswer,
+    RightsQuestion, SettingKey, Suggestion, Witness, Word, choice,
 };
 use crate::loader::{Loader, PathKind, directory, join};
 use crate::yaml::{Mapping, Node};
@@ -205,6 +206,24 @@ static INPUTS: &[Input] = &[
         placeholder: "NAMESPACE",
         help: "Namespace of objects that name none, in place of `default`",
         repeatable: false,
+    },
+    Input {
+        name: "replicas",
+        short: None,
+        setting: None,
+        kind: InputKind::Pair,
+        placeholder: "WORKLOAD=COUNT",
+        help: "How many pods a workload has, as in `shop/Deployment/api=3`, where an autoscaler may ask for others",
+        repeatable: true,
+    },
+    Input {
+        name: "replicas-file",
+        short: None,
+        setting: None,
+        kind: InputKind::Path,
+        placeholder: "FILE",
+        help: "File with numbers of pods, as `--witness` writes it: a line `shop/Deployment/api: 3` for each workload",
+        repeatable: true,
     },
     Input {
         name: "survive",
@@ -422,8 +441,54 @@ impl Language for Kubernetes {
         Some(super::rbac::answer::answer(manifests, question))
     }
 
+    /// Objects are what they are, however many pods autoscalers ask for.
+    fn judges_values(&self) -> bool {
+        false
+    }
+
+    fn open_inputs(&self, loaded: &Loaded) -> Vec<OpenInput> {
+        let mut inputs = choice::parameters(loaded);
+        for input in &mut inputs {
+            // A plain check takes the fewest for some questions, and what is written for others.
+            input.optional = true;
+        }
+        inputs
+    }
+
+    fn choose(&self, request: &mut Request, chosen: &Chosen) {
+        let mut inputs = INPUTS.iter();
+        if let Some(input) = inputs.find(|input| input.name == "replicas")
+            && let Some(workload) = chosen.name.strip_prefix(scale::INPUT)
+        {
+            let value = InputValue::Pair(workload.to_owned(), chosen.text());
+            request.inputs.add(input, value, None);
+        }
+    }
+
+    fn witness(&self, chosen: &[Chosen]) -> Option<Witness> {
+        let line = |chosen: &Chosen| {
+            let workload = chosen.name.strip_prefix(scale::INPUT)?;
+            Some(format!("{workload}: {}\n", chosen.text()))
+        };
+        Some(Witness {
+            flag: "--replicas-file",
+            extension: "yaml",
+            comment: "#",
+            text: chosen.iter().filter_map(line).collect(),
+        })
+    }
+
     fn load(&self, request: &Request, loader: &dyn Loader, sources: &mut Sources) -> Loaded {
-        let (mut options, wrong) = options(request);
+        let (mut options, mut wrong) = options(request);
+        let files: Vec<String> = request
+            .inputs
+            .texts("replicas-file")
+            .map(str::to_owned)
+            .collect();
+        let (given, unreadable) = scale::read(&files, loader, sources);
+        // What is given by name replaces what files say.
+        options.replicas.splice(0..0, given);
+        wrong.extend(unreadable);
         let manifests = super::load(&options, loader, sources);
         let settings = request.settings.as_ref();
         let settings = settings.and_then(OwnSettings::get::<Settings>);
@@ -471,6 +536,15 @@ fn options(request: &Request) -> (Options, Vec<Diagnostic>) {
         policy,
         nodes: Vec::new(),
         survive: inputs.text("survive").map(str::to_owned),
+        replicas: inputs
+            .pairs("replicas")
+            .map(|(workload, count)| GivenReplicas {
+                workload: workload.into(),
+                count: count.into(),
+                span: None,
+            })
+            .collect(),
+        all_inputs: request.all_inputs,
     };
     (options, wrong)
 }

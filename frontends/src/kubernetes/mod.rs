@@ -30,6 +30,7 @@ pub mod rbac;
 mod reader;
 pub mod release;
 mod render;
+pub mod scale;
 pub mod schema;
 mod settings;
 pub mod text;
@@ -74,6 +75,10 @@ pub struct Options {
     pub survive: Option<String>,
     /// What the project asks of its objects.
     pub policy: policy::Policy,
+    /// Numbers of pods that are given.
+    pub replicas: Vec<scale::GivenReplicas>,
+    /// Whether the numbers of pods that autoscalers decide stay open.
+    pub all_inputs: bool,
 }
 
 impl Default for Options {
@@ -88,6 +93,8 @@ impl Default for Options {
             nodes: Vec::new(),
             survive: None,
             policy: policy::Policy::default(),
+            replicas: Vec::new(),
+            all_inputs: false,
         }
     }
 }

@@ -184,15 +184,15 @@ assert BudgetsLetPodsGo {
 }
 
 /** K8S084 budget-without-room warning: a PodDisruptionBudget keeps every pod of a workload
- * message: PodDisruptionBudget `{b}` keeps every pod of `{w}`
- * at: b.min_available "keeps all of them"
- * also: w.replicas "its replicas"
+ * message: PodDisruptionBudget `{k.keeper}` keeps every pod of `{k.kept}`
+ * at: k "keeps all of them"
+ * also: k.fewest "there may be no more"
  * help: ask for fewer, or raise the replicas
  * why: No node with one of the pods can be drained.
  * source: kube-linter, pdb-min-available
  */
 assert BudgetsKeepNotAll {
-  all b: PodDisruptionBudget, w: b.kept_whole | no w
+  all k: KeptWhole | k.whole != True
 }
 
 /** K8S086 no-eviction-policy info: a PodDisruptionBudget protects pods that are not healthy

@@ -13,7 +13,7 @@ open values
  * source: Kubernetes documentation, Deployments, max surge
  */
 assert UpdatesHavePlaces {
-  all p: SurgePlacement | no p.unplaceable
+  all p: SurgePlacement | p.impossible != True
 }
 
 /** K8S361 liveness-kills-start warning: a container is killed before its readiness probe is asked

@@ -11,7 +11,7 @@ open kubernetes/vocabulary
  * source: Kubernetes documentation, scheduling
  */
 assert PodsHavePlaces {
-  all p: Placement | no p.unplaceable
+  all p: Placement | p.impossible != True
 }
 
 /** K8S301 no-placement-after-loss error: when a node or zone is lost, not all pods fit on the others
@@ -22,7 +22,7 @@ assert PodsHavePlaces {
  * source: Kubernetes documentation, disruptions
  */
 assert PodsHavePlacesAfterALoss {
-  all p: LossPlacement | no p.unplaceable
+  all p: LossPlacement | p.impossible != True
 }
 
 /** K8S302 no-place-for-job error: the pods of a CronJob fit on no nodes
@@ -33,7 +33,7 @@ assert PodsHavePlacesAfterALoss {
  * source: Kubernetes documentation, scheduling
  */
 assert JobsHavePlaces {
-  all p: JobPlacement | no p.unplaceable
+  all p: JobPlacement | p.impossible != True
 }
 
 /** K8S303 no-place-for-scale warning: not all pods fit when an autoscaler asks for the most
@@ -44,5 +44,5 @@ assert JobsHavePlaces {
  * source: Kubernetes documentation, horizontal pod autoscaling
  */
 assert AutoscalersHavePlaces {
-  all p: ScalePlacement | no p.unplaceable
+  all p: ScalePlacement | p.impossible != True
 }

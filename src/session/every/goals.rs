@@ -7,9 +7,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use locus_core::value::ValueType;
 use rustc_hash::FxHashMap;
 
 use super::space::{Factor, Literal, Space};
+use super::values::Tried;
 
 /// Combinations of one goal that are all tried.
 pub(super) const COMPLETE: usize = 4096;
@@ -236,6 +238,23 @@ pub(super) fn combinations(space: &Space<'_>, factors: &BTreeSet<Factor>) -> usi
         total = total.saturating_mul(end.saturating_sub(first).max(1));
     }
     total
+}
+
+/// All whole numbers that have limits as low as they may be, and as high: what adds them up is broken there first.
+pub(super) fn extremes(space: &Space<'_>) -> Vec<Vec<usize>> {
+    let is_number = |tried: &Tried| tried.exact && tried.input.domain.ty == ValueType::Int;
+    if space.tried.iter().filter(|tried| is_number(tried)).count() < 2 {
+        return Vec::new();
+    }
+    let row = |high: bool| {
+        let value = |tried: &Tried| match (is_number(tried), tried.values.len()) {
+            (true, count) if high => count.saturating_sub(1),
+            (true, count) => count.saturating_sub(1).min(1),
+            (false, _) => tried.first(),
+        };
+        space.tried.iter().map(value).collect()
+    };
+    vec![row(false), row(true)]
 }
 
 /// Choices that are tried together in one assignment.

@@ -6,6 +6,7 @@
 //! assignment is a plain check ([`trial`]), so whatever is reported was seen to happen, and the smallest assignment that
 //! shows it ([`shrink`]) is one that was tried too.
 
+mod gaps;
 mod goals;
 mod note;
 mod pattern;
@@ -31,6 +32,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::check::{Given, Loading, Report};
 use super::discover::Project;
 use super::{Cancel, Cancelled, Snapshot};
+use gaps::Gaps;
 use goals::{Goals, Row, STRENGTHS};
 use space::{Factor, Space};
 use trial::{Key, Said, Trials, key, place_of};
@@ -75,13 +77,14 @@ impl Snapshot {
         // Each file is read once, whatever is chosen.
         let memory = Arc::new(Memory::default());
         let sources = || Sources::remembering(memory.clone());
-        let loading = self.load_chosen(project, given, true, &[], sources());
-        let loaded = &loading.loaded;
-        let inputs = project.language.open_inputs(loaded);
+        let mut loading = self.load_chosen(project, given, true, &[], sources());
+        let inputs = project.language.open_inputs(&loading.loaded);
         if inputs.is_empty() {
             return Ok(());
         }
         cancel.check()?;
+        locus_invariants::placement::settle_open(&mut loading.loaded);
+        let loaded = &loading.loaded;
         let candidates = self.candidates(&loading, given);
         let hints = hints(&loaded.graph, &candidates);
         let asked = asked(&loaded.graph, &candidates, project.language);
@@ -106,7 +109,11 @@ impl Snapshot {
             .collect();
         local_goals(loaded, project.language, &mut space, &mut goals);
         let most = (EFFORT / (loaded.graph.len() + 8)).clamp(64, TRIALS);
-        let base = Arc::new(Said::of(report.findings.clone(), report.sources.clone()));
+        let base = Arc::new(Said::of(
+            report.findings.clone(),
+            report.unchecked.clone(),
+            report.sources.clone(),
+        ));
         let trials = Trials::new(self, project, given, &tried, base.clone(), memory, cancel);
         let mut seen: BTreeMap<Key, Vec<usize>> = BTreeMap::new();
         let mut rows: Vec<Row> = Vec::new();
@@ -119,10 +126,17 @@ impl Snapshot {
         for chosen in all {
             rows.extend(Row::new(&mut space, chosen));
         }
+        let mut gaps = Gaps::default();
+        if !whole {
+            for chosen in goals::extremes(&space) {
+                rows.extend(Row::new(&mut space, chosen));
+            }
+        }
         for (at, said) in trials.run_all(&rows)?.iter().enumerate() {
             for key in said.keys().filter(|key| base.get(key).is_none()) {
                 seen.entry(key.clone()).or_default().push(at);
             }
+            gaps.note(&base, said, at);
         }
         let strengths = STRENGTHS.into_iter().filter(|_| !whole);
         for strength in strengths {
@@ -140,6 +154,7 @@ impl Snapshot {
                         seen.entry(key.clone()).or_default().push(known + at);
                     }
                 }
+                gaps.note(&base, said, known + at);
             }
         }
         // What decides each finding, where a candidate says so.
@@ -193,6 +208,8 @@ impl Snapshot {
             open.move_to(files.first().map_or(&[], Vec::as_slice));
             everything.undecided.push(open);
         }
+        let told = gaps.told(&trials, &rows, &mut report.sources);
+        everything.undecided.extend(told);
         if given.proofs
             && let Some(proof) = space.proof()
         {

@@ -21,15 +21,22 @@ pub(super) type Key = (String, String, u32, u32);
 #[derive(Debug)]
 pub(super) struct Said {
     findings: FxHashMap<Key, Diagnostic>,
+    /// What could not be checked.
+    pub(super) unchecked: Vec<Diagnostic>,
     pub(super) sources: Sources,
 }
 
 impl Said {
-    pub(super) fn of(findings: Vec<Diagnostic>, sources: Sources) -> Self {
+    pub(super) fn of(
+        findings: Vec<Diagnostic>,
+        unchecked: Vec<Diagnostic>,
+        sources: Sources,
+    ) -> Self {
         let keyed = findings.into_iter();
         let keyed = keyed.map(|finding| (key(&finding, &sources), finding));
         Said {
             findings: keyed.collect(),
+            unchecked,
             sources,
         }
     }
@@ -133,7 +140,10 @@ impl<'a> Trials<'a> {
             .snapshot
             .judge_and_mend(loading, given, false, self.cancel)?;
         let Report {
-            findings, sources, ..
+            findings,
+            unchecked,
+            sources,
+            ..
         } = report;
         // What is found in a chosen value itself, as if it were a file, is one finding wherever it is.
         let is_own = |finding: &Diagnostic| {
@@ -145,7 +155,7 @@ impl<'a> Trials<'a> {
             finding.labels.clear();
             finding
         }));
-        let said = Arc::new(Said::of(findings, sources));
+        let said = Arc::new(Said::of(findings, unchecked, sources));
         known().insert(row.to_vec(), said.clone());
         Ok(said)
     }

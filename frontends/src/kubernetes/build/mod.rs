@@ -1,8 +1,10 @@
 //! Objects to locations, roles and facts.
 
+mod budgets;
 mod escalation;
 mod network;
 mod objects;
+mod open;
 mod order;
 mod placement;
 mod pods;
@@ -20,15 +22,16 @@ use std::sync::Arc;
 
 use locus_core::facts::{AtomId, Facts};
 use locus_core::graph::RoleKind;
+use locus_core::value::SymbolId;
 use locus_core::vocabulary::{FieldId, SigId};
 use locus_core::{Int, Location, LocationGraph, LocationId, Span};
 use rustc_hash::FxHashMap;
 
-use super::access::Access as _;
 use super::model::{Model, WorkloadId};
 use super::network as analysis;
 use super::network::assertions::Assertion;
 use super::object::Object;
+use super::scale::Scales;
 use super::vocabulary::{DECLARATIONS, field, sig};
 use super::{Manifests, Options};
 use crate::language::Loaded;
@@ -38,6 +41,7 @@ pub(super) use standards::STANDARDS;
 /// Builds the graph and the facts of a project.
 pub(super) fn build(mut manifests: Manifests, options: &Options, asked: &Asked<'_>) -> Loaded {
     let model = Model::of(&manifests.objects);
+    let scales = Scales::of(&model, &options.replicas, &mut manifests.diagnostics);
     let asserted = analysis::check(asked.assertions, &model, &manifests.diagnostics);
     manifests.diagnostics.extend(asserted.findings);
     manifests.unchecked.extend(asserted.unchecked);
@@ -53,10 +57,12 @@ pub(super) fn build(mut manifests: Manifests, options: &Options, asked: &Asked<'
         objects: Vec::with_capacity(manifests.objects.len()),
         names: FxHashMap::default(),
         containers: FxHashMap::default(),
-        scaled: scaled(&model),
+        scales,
+        open: FxHashMap::default(),
     };
     builder.cluster();
     builder.objects();
+    builder.open_counts();
     builder.workloads();
     builder.network();
     if asked.audits {
@@ -143,30 +149,10 @@ pub(super) struct Builder<'b, 'o> {
     names: FxHashMap<String, usize>,
     /// The ports that the containers of a workload list.
     pub(super) containers: FxHashMap<WorkloadId, Vec<ListedPort>>,
-    /// The fewest and most pods that autoscalers ask for, by the object that they scale.
-    pub(super) scaled: FxHashMap<usize, (usize, usize)>,
-}
-
-/// The fewest and most pods that autoscalers ask for, by the object that they scale.
-fn scaled(model: &Model<'_>) -> FxHashMap<usize, (usize, usize)> {
-    let mut scaled = FxHashMap::default();
-    for object in model.objects {
-        if !object.is("autoscaling", "HorizontalPodAutoscaler") {
-            continue;
-        }
-        let Some(spec) = object.spec() else {
-            continue;
-        };
-        let target = spec.some("scaleTargetRef").and_then(|target| {
-            let (kind, name) = (target.str_of("kind")?, target.str_of("name")?);
-            model.find(kind, object.namespace.as_deref(), name)
-        });
-        let number = |key: &str| usize::try_from(spec.int_of(key)?).ok();
-        if let (Some(target), Some(most)) = (target, number("maxReplicas")) {
-            scaled.insert(target, (number("minReplicas").unwrap_or(1), most));
-        }
-    }
-    scaled
+    /// How many pods workloads have.
+    pub(super) scales: Scales,
+    /// The symbols of the numbers of pods that are open, by the object that has them.
+    open: FxHashMap<usize, SymbolId>,
 }
 
 impl Builder<'_, '_> {

@@ -6,7 +6,6 @@ use locus_core::Span;
 use locus_core::facts::AtomId;
 use locus_core::graph::RoleKind;
 use locus_core::vocabulary::SigId;
-use rustc_hash::FxHashMap;
 
 use super::{Builder, PortWord};
 use crate::kubernetes::access::Access as _;
@@ -31,7 +30,6 @@ impl Builder<'_, '_> {
                 self.fact(field, atom, fact, selector.span);
             }
         }
-        let scaled = self.least_scaled();
         for (at, object) in model.objects.iter().enumerate() {
             match (object.group(), &*object.kind.text) {
                 ("", "Service") => self.service(at, object),
@@ -47,7 +45,7 @@ impl Builder<'_, '_> {
                     let selector = object.spec().and_then(|spec| spec.some("selector"));
                     if let Some(selector) = selector.map(Selector::of) {
                         let (_, matched) = self.selector(sig!("BudgetSelector"), at, &selector);
-                        self.kept_whole(at, object, &matched, &scaled);
+                        self.kept_whole(at, object, &matched);
                     }
                 }
                 _ => {}
@@ -56,75 +54,6 @@ impl Builder<'_, '_> {
         for (workload, isolated) in model.workloads.iter().zip(isolated) {
             if let Some(atom) = self.atom_of(workload.object) {
                 self.truth_fact(field!("Workload", "isolated"), atom, isolated, workload.at);
-            }
-        }
-    }
-
-    /// The least number of pods that autoscalers leave, by the object that they scale.
-    fn least_scaled(&self) -> FxHashMap<usize, i64> {
-        let mut scaled = FxHashMap::default();
-        for (at, object) in self.model.objects.iter().enumerate() {
-            if !object.is("autoscaling", "HorizontalPodAutoscaler") {
-                continue;
-            }
-            let target = object.node.at(&["spec", "scaleTargetRef"]);
-            let name =
-                target.and_then(|target| Some((target.str_of("kind")?, target.str_of("name")?)));
-            let namespace = Some(self.model.namespace(at));
-            let found = name.and_then(|(kind, name)| self.model.find(kind, namespace, name));
-            if let Some(found) = found {
-                let least = object.spec().and_then(|spec| spec.int_of("minReplicas"));
-                scaled.insert(found, least.unwrap_or(1));
-            }
-        }
-        scaled
-    }
-
-    /// States the workloads of which a budget keeps every pod.
-    fn kept_whole(
-        &mut self,
-        at: usize,
-        object: &Object,
-        matched: &[WorkloadId],
-        scaled: &FxHashMap<usize, i64>,
-    ) {
-        let written = object.spec().and_then(|spec| spec.some("minAvailable"));
-        let Some((written, budget)) = written.zip(self.atom_of(at)) else {
-            return;
-        };
-        let model = self.model;
-        for workload in matched.iter().filter_map(|&id| model.workloads.get(id)) {
-            let Some(controller) = model.object(workload.object) else {
-                continue;
-            };
-            let replicated = matches!(
-                &*controller.kind.text,
-                "Deployment" | "StatefulSet" | "ReplicaSet" | "ReplicationController"
-            );
-            if !replicated {
-                continue;
-            }
-            let replicas = controller.spec().and_then(|spec| spec.int_of("replicas"));
-            let least = scaled.get(&workload.object).copied();
-            let replicas = least.or(replicas).unwrap_or(1);
-            let keeps = match (written.int(), written.text()) {
-                (Some(number), _) => number >= replicas,
-                // The number of pods that a percentage keeps is rounded up.
-                (None, Some(text)) => {
-                    let percent = text.strip_suffix('%').and_then(|text| text.parse().ok());
-                    percent.is_some_and(|percent: i64| {
-                        percent.saturating_mul(replicas)
-                            > replicas.saturating_sub(1).saturating_mul(100)
-                    })
-                }
-                _ => false,
-            };
-            if keeps
-                && replicas > 0
-                && let Some(atom) = self.atom_of(workload.object)
-            {
-                let field = field!("PodDisruptionBudget", "kept_whole");
-                self.fact(field, budget, atom, written.used_at());
             }
         }
     }

@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use locus_core::Span;
 use locus_core::facts::AtomId;
-use locus_core::placement::Question;
+use locus_core::placement::{Open, Question};
+use locus_core::value::SymbolId;
 use locus_core::vocabulary::SigId;
 
 use super::Builder;
 use crate::kubernetes::access::Access as _;
 use crate::kubernetes::object::Object;
-use crate::kubernetes::placement::{self, Stated, replicas};
+use crate::kubernetes::placement::{self, Stated};
 use crate::kubernetes::vocabulary::{field, sig};
 
 /// What is asked about a problem.
@@ -27,20 +28,9 @@ struct Asked {
 impl Builder<'_, '_> {
     /// Asks whether pods fit on the nodes that are known.
     pub(super) fn placement(&mut self) -> Vec<Question> {
-        let Some(mut stated) = placement::state(self.model, &self.options.nodes) else {
+        let Some(stated) = placement::state(self.model, &self.scales, &self.options.nodes) else {
             return Vec::new();
         };
-        // There are never fewer pods than an autoscaler asks for at least.
-        for (group, &workload) in stated.problem.groups.iter_mut().zip(&stated.workloads) {
-            let object = self
-                .model
-                .workloads
-                .get(workload)
-                .map(|workload| workload.object);
-            if let Some(&(least, most)) = object.and_then(|object| self.scaled.get(&object)) {
-                group.count = group.count.min(most).max(least);
-            }
-        }
         if stated.problem.groups.is_empty() {
             return Vec::new();
         }
@@ -68,28 +58,32 @@ impl Builder<'_, '_> {
             });
         }
         for (group, &workload) in stated.workloads.iter().enumerate() {
-            let Some(object) = self.model.workloads.get(workload) else {
+            let Some(at) = self.model.workloads.get(workload) else {
                 continue;
             };
-            let Some(object) = self.model.object(object.object) else {
+            let at = at.object;
+            let Some(object) = self.model.object(at) else {
                 continue;
             };
-            if let Some(more) = surge(object) {
+            let count = self.scales.count(at, object);
+            let open = self.open_replicas(at).and(self.scales.scaled(at));
+            let asks = match open {
+                Some(scaled) => {
+                    (scaled.least..=scaled.most).any(|count| surge(object, count).is_some())
+                }
+                None => surge(object, count).is_some(),
+            };
+            if asks {
                 all.push(Asked {
-                    more: vec![(group, more)],
+                    more: vec![(group, 1)],
                     group: Some(group),
                     ..plain(sig!("SurgePlacement"))
                 });
             }
-            if let Some(most) = self.most_replicas(object) {
-                let count = stated
-                    .problem
-                    .groups
-                    .get(group)
-                    .map_or(0, |group| group.count);
-                if most > count {
+            if let Some(most) = self.scales.scaled(at).map(|scaled| scaled.most) {
+                if most > count || open.is_some() {
                     all.push(Asked {
-                        more: vec![(group, most - count)],
+                        more: vec![(group, most.saturating_sub(count))],
                         group: Some(group),
                         ..plain(sig!("ScalePlacement"))
                     });
@@ -97,7 +91,20 @@ impl Builder<'_, '_> {
             }
         }
         let (problem, lines) = (Arc::new(stated.problem.clone()), Arc::new(lines));
-        let questions = all.into_iter().map(|asked| {
+        let span = self_span(&stated);
+        let truths = [self.truth(false, span), self.truth(true, span)];
+        let open = self.open_groups(&stated);
+        let most: Vec<Option<(usize, AtomId)>> = all
+            .iter()
+            .map(|asked| self.most_line(&stated, asked))
+            .collect();
+        let questions = all.into_iter().zip(most).map(|(asked, most)| {
+            let mut lines = lines.clone();
+            if let Some((line, atom)) = most
+                && let Some(slot) = Arc::make_mut(&mut lines).get_mut(line)
+            {
+                *slot = atom;
+            }
             let job = asked.kind == sig!("JobPlacement");
             let out = stated.rare.iter().copied();
             let out = out.filter(|rare| !(job && asked.group == Some(*rare)));
@@ -108,10 +115,65 @@ impl Builder<'_, '_> {
                 out: out.collect(),
                 asked: self.question(&stated, &asked),
                 conflict: field!("PlacementQuestion", "unplaceable"),
-                lines: lines.clone(),
+                impossible: field!("PlacementQuestion", "impossible"),
+                truths,
+                open: self.open_question(&open, &asked, span),
+                lines,
             }
         });
         questions.collect()
+    }
+
+    /// The line that says how many pods there are when an autoscaler asks for the most, in place of how many there are now.
+    fn most_line(&mut self, stated: &Stated, asked: &Asked) -> Option<(usize, AtomId)> {
+        let group = asked
+            .group
+            .filter(|_| asked.kind == sig!("ScalePlacement"))?;
+        let line = stated.problem.groups.get(group)?.count_line?;
+        let workload = self.model.workloads.get(*stated.workloads.get(group)?)?;
+        let scaled = self.scales.scaled(workload.object)?;
+        let text = format!("{} pods", scaled.most);
+        let atom = self.facts.atom(sig!("PlacementLine"), text, scaled.most_at);
+        Some((line, atom))
+    }
+
+    /// The groups whose numbers of pods are open: by how many they may grow, and their symbols.
+    fn open_groups(&self, stated: &Stated) -> Vec<(usize, usize, SymbolId)> {
+        let mut open = Vec::new();
+        for (group, &workload) in stated.workloads.iter().enumerate() {
+            let workload = self.model.workloads.get(workload);
+            let found = workload.and_then(|workload| {
+                let symbol = self.open_replicas(workload.object)?;
+                let scaled = self.scales.scaled(workload.object)?;
+                Some((symbol, scaled.most))
+            });
+            if let Some((symbol, most)) = found {
+                let count = stated.problem.groups.get(group);
+                let count = count.map_or(0, |group| group.count);
+                open.push((group, most.saturating_sub(count), symbol));
+            }
+        }
+        open
+    }
+
+    /// What stands for the answer to a question while numbers of pods are open.
+    fn open_question(
+        &mut self,
+        open: &[(usize, usize, SymbolId)],
+        asked: &Asked,
+        span: Span,
+    ) -> Option<Open> {
+        // What an autoscaler asks for at most is the same however many there are now.
+        let fixed = asked.group.filter(|_| asked.kind == sig!("ScalePlacement"));
+        let open = open.iter().filter(|(group, ..)| Some(*group) != fixed);
+        let (more, depends): (Vec<_>, Vec<_>) = open
+            .map(|&(group, more, symbol)| ((group, more), symbol))
+            .unzip();
+        if depends.is_empty() {
+            return None;
+        }
+        let truth = self.open_truth("there is no placement", &depends, span);
+        Some(Open { truth, more })
     }
 
     /// The thing that stands for a question.
@@ -201,13 +263,12 @@ fn self_span(stated: &Stated) -> Span {
     )
 }
 
-/// How many pods a rolling update of a Deployment must add before it may take one away; none when it may take one away
-/// at once.
-fn surge(object: &Object) -> Option<usize> {
+/// How many pods a rolling update of so many of a Deployment must add before it may take one away; none when it may take
+/// one away at once.
+fn surge(object: &Object, count: usize) -> Option<usize> {
     if &*object.kind.text != "Deployment" {
         return None;
     }
-    let (count, _) = replicas(object);
     let strategy = object.spec().and_then(|spec| spec.some("strategy"));
     if count == 0 || strategy.and_then(|strategy| strategy.str_of("type")) == Some("Recreate") {
         return None;

@@ -53,7 +53,19 @@ impl Builder<'_, '_> {
                 _ => object.span(),
             };
             let field = field!("Workload", "replicas");
-            self.number_fact(field, atom, written.unwrap_or(1), span);
+            match self.open_replicas(workload.object) {
+                Some(symbol) => {
+                    let open = self.open_number(symbol, span);
+                    self.fact(field, atom, open, span);
+                }
+                None => {
+                    let count = match self.scales.chosen(workload.object) {
+                        Some(chosen) => i64::try_from(chosen).unwrap_or(i64::MAX),
+                        None => written.unwrap_or(1),
+                    };
+                    self.number_fact(field, atom, count, span);
+                }
+            }
         }
         let strategy = match kind {
             "Deployment" | "DeploymentConfig" => spec.and_then(|spec| spec.some("strategy")),

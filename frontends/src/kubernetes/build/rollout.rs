@@ -1,10 +1,11 @@
 //! How long things may take, and what quotas and ranges allow.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use locus_core::Span;
 use locus_core::facts::AtomId;
+use locus_core::value::SymbolId;
 
 use super::Builder;
 use crate::kubernetes::access::Access as _;
@@ -12,7 +13,7 @@ use crate::kubernetes::model::{ContainerRole, Workload};
 use crate::kubernetes::object::Object;
 use crate::kubernetes::placement::demand::{self, Defaults};
 use crate::kubernetes::placement::nodes::thousandths;
-use crate::kubernetes::placement::replicas;
+use crate::kubernetes::scale::Scaled;
 use crate::kubernetes::vocabulary::{field, sig};
 use crate::yaml::Node;
 
@@ -22,16 +23,70 @@ struct Used {
     now: BTreeMap<Arc<str>, u64>,
     most: BTreeMap<Arc<str>, u64>,
     scaled: bool,
+    /// What depends on numbers of pods that are open: the number, its limits, and how much each pod takes.
+    open: BTreeMap<Arc<str>, Vec<(SymbolId, Scaled, u64)>>,
+}
+
+/// How many pods there are.
+#[derive(Clone, Copy, Debug)]
+struct Pods {
+    now: usize,
+    most: usize,
+    open: Option<(SymbolId, Scaled)>,
+}
+
+impl Pods {
+    const ONE: Pods = Pods {
+        now: 1,
+        most: 1,
+        open: None,
+    };
 }
 
 impl Used {
-    fn add(&mut self, name: &str, each: u64, count: usize, most: usize) {
-        let times = |count: usize| each.saturating_mul(u64::try_from(count).unwrap_or(u64::MAX));
-        let now = self.now.entry(name.into()).or_default();
-        *now = now.saturating_add(times(count));
+    fn add(&mut self, name: &str, each: u64, pods: Pods) {
         let all = self.most.entry(name.into()).or_default();
-        *all = all.saturating_add(times(most));
+        *all = all.saturating_add(times(each, pods.most));
+        let now = self.now.entry(name.into()).or_default();
+        match pods.open {
+            Some((symbol, scaled)) if each > 0 => {
+                let open = self.open.entry(name.into()).or_default();
+                open.push((symbol, scaled, each));
+            }
+            _ => *now = now.saturating_add(times(each, pods.now)),
+        }
     }
+
+    /// All amounts that there may be of something; none when they are too many.
+    fn values(&self, name: &str) -> Option<BTreeSet<u64>> {
+        let mut all = BTreeSet::from([self.now.get(name).copied().unwrap_or(0)]);
+        // A workload may take of the same thing in several ways, always for as many pods.
+        let mut by_symbol: BTreeMap<SymbolId, (Scaled, u64)> = BTreeMap::new();
+        for (symbol, scaled, each) in self.open.get(name).map_or(&[][..], Vec::as_slice) {
+            let (_, sum) = by_symbol.entry(*symbol).or_insert((*scaled, 0));
+            *sum = sum.saturating_add(*each);
+        }
+        for (scaled, each) in by_symbol.values() {
+            let mut longer = BTreeSet::new();
+            for sum in &all {
+                for count in scaled.least..=scaled.most {
+                    longer.insert(sum.saturating_add(times(*each, count)));
+                    if longer.len() > AMOUNTS {
+                        return None;
+                    }
+                }
+            }
+            all = longer;
+        }
+        Some(all)
+    }
+}
+
+/// Amounts that are listed where numbers of pods are open.
+const AMOUNTS: usize = 256;
+
+fn times(each: u64, count: usize) -> u64 {
+    each.saturating_mul(u64::try_from(count).unwrap_or(u64::MAX))
 }
 
 impl Builder<'_, '_> {
@@ -143,12 +198,25 @@ impl Builder<'_, '_> {
             }
             let amount = |all: &BTreeMap<Arc<str>, u64>| shown(key, all.get(key).copied());
             let (now, most) = (amount(&used.now), amount(&used.most));
+            let open = used.open.get(key).map_or(&[][..], Vec::as_slice);
+            let depends: Vec<SymbolId> = open.iter().map(|(symbol, ..)| *symbol).collect();
             let fact = self.facts.atom(sig!("QuotaLine"), name.clone(), span);
             self.fact(field!("QuotaLine", "quota"), fact, atom, span);
             self.text_fact(field!("QuotaLine", "quota_resource"), fact, name, span);
             self.text_fact(field!("QuotaLine", "hard"), fact, hard, span);
-            self.text_fact(field!("QuotaLine", "used"), fact, &now, span);
-            if used.scaled && most != now {
+            let field = field!("QuotaLine", "used");
+            if depends.is_empty() {
+                self.text_fact(field, fact, &now, span);
+            } else {
+                let values = used.values(key).map(|all| {
+                    let values = all.into_iter().map(|one| shown(key, Some(one)));
+                    values.collect()
+                });
+                let name = format!("`{name}` that is taken");
+                let open = self.open_text(&name, values, &depends, span);
+                self.fact(field, fact, open, span);
+            }
+            if used.scaled && (most != now || !depends.is_empty()) {
                 self.text_fact(field!("QuotaLine", "most_used"), fact, &most, span);
             }
         }
@@ -170,27 +238,31 @@ impl Builder<'_, '_> {
             if matches!(&*object.kind.text, "PodTemplate" | "CronJob" | "DaemonSet") {
                 continue;
             }
-            let (count, _) = replicas(object);
-            let most = self.scaled.get(&workload.object);
-            used.scaled |= most.is_some();
-            let most = most.map_or(count, |(_, most)| *most);
-            used.add("pods", 1000, count, most);
+            let now = self.scales.count(workload.object, object);
+            let scaled = self.scales.scaled(workload.object).copied();
+            used.scaled |= scaled.is_some();
+            let pods = Pods {
+                now,
+                most: scaled.map_or(now, |scaled| scaled.most),
+                open: self.open_replicas(workload.object).zip(scaled),
+            };
+            used.add("pods", 1000, pods);
             for (name, sums) in demand::of(model, workload, &defaults) {
                 let sum = |parts: &Vec<demand::Asked>| -> u64 {
                     parts.iter().map(|(amount, _)| amount).sum()
                 };
                 let each = sums.iter().map(sum).max().unwrap_or(0);
-                used.add(&format!("requests.{name}"), each, count, most);
+                used.add(&format!("requests.{name}"), each, pods);
             }
             for (name, each) in limits(workload) {
-                used.add(&format!("limits.{name}"), each, count, most);
+                used.add(&format!("limits.{name}"), each, pods);
             }
             let templates = object.spec();
             let templates = templates.map_or(&[][..], |spec| spec.items("volumeClaimTemplates"));
             for template in templates {
-                used.add("persistentvolumeclaims", 1000, count, most);
+                used.add("persistentvolumeclaims", 1000, pods);
                 if let Some(size) = storage(template.some("spec")) {
-                    used.add("requests.storage", size, count, most);
+                    used.add("requests.storage", size, pods);
                 }
             }
         }
@@ -204,7 +276,7 @@ impl Builder<'_, '_> {
                 ("", "Secret") => "secrets",
                 ("", "PersistentVolumeClaim") => {
                     if let Some(size) = storage(object.spec()) {
-                        used.add("requests.storage", size, 1, 1);
+                        used.add("requests.storage", size, Pods::ONE);
                     }
                     "persistentvolumeclaims"
                 }
@@ -215,11 +287,11 @@ impl Builder<'_, '_> {
                 ("batch", "CronJob") => "count/cronjobs.batch",
                 _ => continue,
             };
-            used.add(name, 1000, 1, 1);
+            used.add(name, 1000, Pods::ONE);
             if name == "services" {
                 match object.spec().and_then(|spec| spec.str_of("type")) {
-                    Some("LoadBalancer") => used.add("services.loadbalancers", 1000, 1, 1),
-                    Some("NodePort") => used.add("services.nodeports", 1000, 1, 1),
+                    Some("LoadBalancer") => used.add("services.loadbalancers", 1000, Pods::ONE),
+                    Some("NodePort") => used.add("services.nodeports", 1000, Pods::ONE),
                     _ => {}
                 }
             }

@@ -6,7 +6,6 @@ use super::Builder;
 use crate::kubernetes::access::Access as _;
 use crate::kubernetes::model::{Model, Workload};
 use crate::kubernetes::object::{Object, Text};
-use crate::kubernetes::placement::replicas;
 use crate::kubernetes::vocabulary::{field, sig};
 use crate::yaml::Node;
 
@@ -82,8 +81,9 @@ impl Builder<'_, '_> {
         let has = |mode: &str| modes.iter().any(|own| &*own.text == mode);
         let many = modes.iter().any(|mode| mode.text.ends_with("Many"));
         let kind = &*object.kind.text;
-        let (count, _) = replicas(object);
-        let scaled = self.most_replicas(object).is_some_and(|most| most > 1);
+        let count = self.scales.count(workload.object, object);
+        let scaled = self.scales.scaled(workload.object);
+        let scaled = scaled.is_some_and(|scaled| scaled.most > 1);
         let fact = self
             .facts
             .atom(sig!("MountedClaim"), name.text.clone(), span);
@@ -192,14 +192,6 @@ impl Builder<'_, '_> {
                 self.fact(field!("TemplateClaim", "owning_set"), fact, set, name.span);
             }
         }
-    }
-
-    /// The most pods that an autoscaler asks for.
-    pub(super) fn most_replicas(&self, object: &Object) -> Option<usize> {
-        let namespace = object.namespace.as_deref();
-        let name = &object.name.as_ref()?.text;
-        let target = self.model.find(&object.kind.text, namespace, name)?;
-        self.scaled.get(&target).map(|(_, most)| *most)
     }
 }
 

@@ -8,7 +8,6 @@ use std::sync::Arc;
 use locus_core::Span;
 
 use super::nodes::NodeShape;
-use super::replicas;
 use crate::kubernetes::access::Access as _;
 use crate::kubernetes::model::{Model, Workload};
 use crate::kubernetes::object::Object;
@@ -47,9 +46,10 @@ pub(super) fn volumes(
     model: &Model<'_>,
     workload: &Workload<'_>,
     object: &Object,
-    namespace: &str,
+    one: bool,
     resource: &str,
 ) -> Vec<Span> {
+    let namespace = model.namespace(workload.object);
     let Some(driver) = resource.strip_prefix(RESOURCE) else {
         return Vec::new();
     };
@@ -79,7 +79,7 @@ pub(super) fn volumes(
             .and_then(|at| model.object(at))
             .and_then(|claim| claim.spec());
         if let Some(claim) = claim
-            && replicas(object).0 == 1
+            && one
             && &*object.kind.text != "DaemonSet"
             && mounts(model, namespace, &name.text) == 1
         {

@@ -19,6 +19,7 @@ use rustc_hash::FxHashMap;
 use super::access::Access as _;
 use super::model::{Model, Workload, WorkloadId};
 use super::object::Object;
+use super::scale::Scales;
 use demand::Defaults;
 use nodes::NodeShape;
 use selection::Selection;
@@ -50,7 +51,7 @@ pub(crate) struct Stated {
 }
 
 /// States the problem; none when no nodes are known.
-pub(crate) fn state(model: &Model<'_>, given: &[NodeShape]) -> Option<Stated> {
+pub(crate) fn state(model: &Model<'_>, scales: &Scales, given: &[NodeShape]) -> Option<Stated> {
     let mut shapes: Vec<NodeShape> = given.to_vec();
     let nodes = model.objects.iter().filter(|object| object.is("", "Node"));
     shapes.extend(nodes.map(|node| {
@@ -63,6 +64,7 @@ pub(crate) fn state(model: &Model<'_>, given: &[NodeShape]) -> Option<Stated> {
     }
     let mut builder = Builder {
         model,
+        scales,
         shapes,
         stated: Stated::default(),
         known: FxHashMap::default(),
@@ -81,37 +83,9 @@ pub(crate) fn state(model: &Model<'_>, given: &[NodeShape]) -> Option<Stated> {
     Some(stated)
 }
 
-/// How many pods of a workload there are, with where that is written.
-pub(crate) fn replicas(object: &Object) -> (usize, Option<Span>) {
-    let spec = object.spec();
-    let key = match &*object.kind.text {
-        "Pod" => return (1, None),
-        "Job" => "parallelism",
-        "CronJob" => {
-            let job = object.node.at(&["spec", "jobTemplate", "spec"]);
-            let count = job.and_then(|job| job.int_of("parallelism")).unwrap_or(1);
-            return (usize::try_from(count).unwrap_or(0), None);
-        }
-        _ => "replicas",
-    };
-    let written = spec.and_then(|spec| spec.int_of(key));
-    let span = written.and(spec.map(|spec| spec.span_of(key)));
-    let mut count = usize::try_from(written.unwrap_or(1)).unwrap_or(0);
-    if &*object.kind.text == "Job"
-        && let Some(spec) = spec
-    {
-        if let Some(completions) = spec.int_of("completions") {
-            count = count.min(usize::try_from(completions).unwrap_or(0));
-        }
-        if spec.bool_of("suspend") == Some(true) {
-            count = 0;
-        }
-    }
-    (count, span)
-}
-
 struct Builder<'b, 'o> {
     model: &'b Model<'o>,
+    scales: &'b Scales,
     shapes: Vec<NodeShape>,
     stated: Stated,
     /// Lines by their places and texts.
@@ -187,7 +161,8 @@ impl Builder<'_, '_> {
                 continue;
             }
             if attach::is_limit(&resource) {
-                let volumes = attach::volumes(self.model, workload, object, &namespace, &resource);
+                let one = self.scales.count(workload.object, object) == 1;
+                let volumes = attach::volumes(self.model, workload, object, one, &resource);
                 let own = volumes.into_iter().map(|span| {
                     let line = self.line(span, "has a volume that is attached to the node");
                     (1000, Some(line))
@@ -220,9 +195,13 @@ impl Builder<'_, '_> {
                 shapes,
             });
         }
-        let (count, span) = replicas(object);
+        let count = self.scales.count(workload.object, object);
+        let span = self.scales.place(workload.object, object);
         let count_line = match span {
-            Some(span) if count > 1 => Some(self.line(span, format!("{count} pods"))),
+            Some(span) if count > 1 || self.scales.scaled(workload.object).is_some() => {
+                let pods = if count == 1 { "pod" } else { "pods" };
+                Some(self.line(span, format!("{count} {pods}")))
+            }
             _ => None,
         };
         let class = workload.spec.str_of("priorityClassName");

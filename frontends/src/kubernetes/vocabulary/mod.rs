@@ -103,6 +103,7 @@ pub const DECLARATIONS: Declarations = Declarations {
         objects::BINDING,
         objects::AUTOSCALER,
         objects::BUDGET,
+        objects::KEPT,
         objects::kind("Namespace", "A Namespace."),
         objects::kind("IngressClass", "An IngressClass."),
         objects::kind("PriorityClass", "A PriorityClass."),

@@ -128,10 +128,25 @@ pub(super) const BUDGET: SigDecl = sig(
             "`minAvailable`, a number or a percentage.",
         ),
         lone("eviction_policy", TEXT, "`unhealthyPodEvictionPolicy`."),
-        set(
-            "kept_whole",
-            &["Workload"],
-            "The workloads of which `minAvailable` keeps every pod.",
+    ],
+);
+
+pub(super) const KEPT: SigDecl = sig(
+    "KeptWhole",
+    None,
+    "Whether a PodDisruptionBudget keeps every pod of a workload; its span is `minAvailable`.",
+    &[
+        one("keeper", &["PodDisruptionBudget"], "The budget."),
+        one("kept", &["Workload"], "The workload."),
+        one(
+            "whole",
+            super::BOOL,
+            "Whether `minAvailable` asks for all pods that the budget selects, when there are as few as there may be.",
+        ),
+        one(
+            "fewest",
+            NUMBER,
+            "How many pods the workload has at least: those that its autoscaler leaves, or its replicas.",
         ),
     ],
 );

@@ -3,7 +3,7 @@
 use locus_core::vocabulary::SigDecl;
 use locus_core::vocabulary::declare::{lone, set, sig};
 
-use super::TEXT;
+use super::{BOOL, TEXT};
 
 pub(super) const QUESTION: SigDecl = sig(
     "PlacementQuestion",
@@ -14,6 +14,11 @@ pub(super) const QUESTION: SigDecl = sig(
             "unplaceable",
             &["PlacementLine"],
             "When they do not: lines that cannot all stay as they are.",
+        ),
+        lone(
+            "impossible",
+            BOOL,
+            "Whether they do not; nothing while it is not asked, or could not be decided.",
         ),
         lone("about", TEXT, "What is lost, in words."),
         lone("placed", &["Workload"], "The workload it is about."),
