@@ -20,6 +20,8 @@
 mod folder;
 #[path = "kubernetes/placements.rs"]
 mod placements;
+#[path = "kubernetes/tight.rs"]
+mod tight;
 
 use std::fmt::Write as _;
 use std::process::ExitCode;

@@ -4,7 +4,7 @@ use locus_core::placement::{Area, Instance, Relation};
 use locus_solver::limits::Limits;
 use locus_solver::placement::{Outcome, place};
 
-use super::{Figure, best};
+use super::{Figure, best, tight};
 
 /// Nodes with CPUs and memory, each shape in a zone of its own, and pods that ask for both.
 fn instance(nodes: &[(usize, u64, u64)], pods: &[(usize, u64, u64)]) -> Instance {
@@ -132,4 +132,30 @@ pub(crate) fn measure(figures: &mut Vec<Figure>) {
             limit: 2.0,
         });
     }
+    nearly_full(figures);
+}
+
+/// Random clusters that are nearly full: how many are not decided, and how long the others take.
+fn nearly_full(figures: &mut Vec<Figure>) {
+    let (mut open, mut slowest) = (0, 0.0_f64);
+    for seed in 0..40 {
+        let instance = tight::tight(seed);
+        let (time, outcome) = best(1, || place(&instance, &Limits::default()));
+        match outcome {
+            Outcome::Unknown(_) => open += 1,
+            _ => slowest = slowest.max(time.as_secs_f64()),
+        }
+    }
+    figures.push(Figure {
+        name: "40 random clusters, CPU asked for to 90 to 102 %: undecided".to_owned(),
+        value: f64::from(open),
+        unit: "clusters",
+        limit: 2.0,
+    });
+    figures.push(Figure {
+        name: "the slowest of those that are decided".to_owned(),
+        value: slowest,
+        unit: "s",
+        limit: 2.0,
+    });
 }

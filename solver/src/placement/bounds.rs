@@ -223,7 +223,11 @@ pub(super) fn spread_rooms(
         .collect();
     let least = match rooms.len() < *least_areas {
         true => 0,
-        false => rooms.iter().map(|(_, room)| *room).min().unwrap_or(0),
+        // Where there are least, there are no more than when all areas have as many.
+        false => {
+            let even = count(instance, *group) / rooms.len().max(1);
+            rooms.iter().map(|(_, room)| *room).fold(even, usize::min)
+        }
     };
     let most = least.saturating_add(*skew);
     for (_, room) in &mut rooms {

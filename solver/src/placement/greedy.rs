@@ -138,6 +138,24 @@ impl<'s> State<'s> {
         Some(state)
     }
 
+    /// Places that have room for anything, so that only relations count.
+    pub(super) fn unlimited(instance: &'s Instance) -> Self {
+        let mut state = State::empty(instance);
+        for free in state.free.iter_mut().flatten() {
+            *free = u64::MAX;
+        }
+        for group in 0..instance.counts.len() {
+            if instance.everywhere.get(group) == Some(&true) {
+                for place in 0..state.shapes.len() {
+                    if state.allows(group, place) {
+                        state.put(group, place);
+                    }
+                }
+            }
+        }
+        state
+    }
+
     /// Places with nothing in them.
     fn empty(instance: &'s Instance) -> Self {
         let shapes = instance.shapes();
@@ -348,7 +366,7 @@ impl<'s> State<'s> {
     }
 
     /// How crowded the areas of a place are for a group that is spread.
-    fn crowd(&self, group: usize, place: usize) -> usize {
+    pub(super) fn crowd(&self, group: usize, place: usize) -> usize {
         let relations = self.relations.get(group).map_or(&[][..], Vec::as_slice);
         let crowd = |&at: &usize| match self.instance.relations.get(at) {
             Some(Relation::Spread {

@@ -1,4 +1,5 @@
-//! Placements: found by trying, excluded by bounds, and decided by a SAT solver where neither is enough.
+//! Placements: found by trying and repairing, excluded by bounds and prices, and decided by a SAT solver where none of
+//! these is enough.
 
 mod bounds;
 mod encode;
@@ -6,7 +7,13 @@ mod fill;
 mod greedy;
 mod prices;
 #[cfg(test)]
+#[path = "../../../benches/kubernetes/tight.rs"]
+mod random;
+mod repair;
+#[cfg(test)]
 mod tests;
+
+use std::time::Instant;
 
 use locus_core::placement::{Instance, LineId, Placement, Problem};
 
@@ -31,18 +38,21 @@ pub fn place(instance: &Instance, limits: &Limits) -> Outcome {
     if let Some(placement) = greedy::place(instance) {
         return Outcome::Placed(placement);
     }
-    if let Some(placement) = fill::place(instance)
-        && instance.refuses(&placement).is_none()
-    {
-        return Outcome::Placed(placement);
+    let good = |placement: Option<Placement>| {
+        let placement = placement.filter(|placement| instance.refuses(placement).is_none());
+        placement.map(Outcome::Placed)
+    };
+    let filled = good(fill::place(instance));
+    let repaired = || good(repair::place(instance, repair::QUICK));
+    if let Some(placed) = filled.or_else(repaired) {
+        return placed;
     }
     if prices::exclude(instance) {
         return Outcome::Impossible;
     }
-    if let Some(placement) = prices::place(instance)
-        && instance.refuses(&placement).is_none()
-    {
-        return Outcome::Placed(placement);
+    let last = || good(prices::place(instance));
+    if let Some(placed) = good(repair::place(instance, repair::THOROUGH)).or_else(last) {
+        return placed;
     }
     let outcome = encode::place(instance, limits);
     // An answer that the instance itself refuses is none.
@@ -113,6 +123,7 @@ impl Core<'_> {
                 bounds::exclude(&instance)
                     || (greedy::place(&instance).is_none()
                         && fill::place(&instance).is_none()
+                        && repair::place(&instance, repair::QUICK).is_none()
                         && prices::exclude(&instance))
             }
             Means::All => place(&instance, self.limits) == Outcome::Impossible,
@@ -129,7 +140,9 @@ impl Core<'_> {
 
     /// Takes away what is not needed, halves at a time.
     fn shrink(&mut self, lines: &[LineId]) {
-        if lines.is_empty() {
+        // When the time is over, the lines that are left still conflict, though some may not be needed.
+        let late = |deadline: Instant| Instant::now() > deadline;
+        if lines.is_empty() || self.limits.deadline.is_some_and(late) {
             return;
         }
         self.set(lines, false);

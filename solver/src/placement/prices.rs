@@ -12,7 +12,10 @@ use super::bounds;
 use super::greedy::State;
 
 /// How often prices are moved.
-const ROUNDS: usize = 250;
+const ROUNDS: usize = 4000;
+
+/// How far prices are moved at first.
+const PACE: f64 = 1.0;
 
 /// How many ways to fill a place are tried for one place, and for all.
 const TRIES: usize = 20_000;
@@ -258,6 +261,7 @@ impl Market {
             .map(|cap| prices.get(cap.group).copied().unwrap_or(0.0) * 0.05)
             .collect();
         let (mut sum, mut fee_sum) = (vec![0.0; prices.len()], vec![0.0; fees.len()]);
+        let mut climbed = 0.0;
         for round in 0..ROUNDS {
             let highest = prices.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
             for price in prices.iter_mut().chain(&mut fees) {
@@ -274,6 +278,11 @@ impl Market {
             for (sum, fee) in fee_sum.iter_mut().zip(&fees) {
                 *sum += fee;
             }
+            // What was long ago is far from the best.
+            if round > 100 && round.is_power_of_two() {
+                sum.fill(0.0);
+                fee_sum.fill(0.0);
+            }
             // Prices swing about the best ones, which their mean comes near to.
             if round % 10 == 9 {
                 let highest = sum.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
@@ -285,14 +294,27 @@ impl Market {
                     return Settled { shows, prices };
                 }
             }
-            let pace = 0.6 / (1.0 + round as f64).sqrt();
-            for ((price, made), count) in prices.iter_mut().zip(&made.things).zip(&self.counts) {
-                let short = (*count as f64 - *made as f64) / *count as f64;
-                *price = (*price * (pace * short.clamp(-1.0, 1.0)).exp()).max(1e-7);
-            }
-            for ((fee, used), cap) in fees.iter_mut().zip(&made.used).zip(&self.caps) {
-                let over = (*used as f64 - cap.most as f64) / (cap.most as f64).max(1.0);
-                *fee = (*fee * (pace * over.clamp(-1.0, 1.0)).exp()).max(1e-7);
+            let short = made.things.iter().zip(&self.counts);
+            let short: Vec<f64> = short
+                .map(|(made, count)| (*count as f64 - *made as f64) / *count as f64)
+                .collect();
+            let over = made.used.iter().zip(&self.caps);
+            let over: Vec<f64> = over
+                .map(|(used, cap)| (*used as f64 - cap.most as f64) / (cap.most as f64).max(1.0))
+                .collect();
+            let steepest = short
+                .iter()
+                .chain(&over)
+                .fold(0.0, |most: f64, one| most.max(one.abs()));
+            climbed += steepest * steepest;
+            // Steps become shorter with the way, so that what is far off at first does not throw them about for ever.
+            let pace = PACE / climbed.sqrt().max(1.0);
+            for (price, by) in prices
+                .iter_mut()
+                .zip(short)
+                .chain(fees.iter_mut().zip(over))
+            {
+                *price = (*price * (pace * by).exp()).max(1e-7);
             }
         }
         let highest = sum.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
@@ -371,8 +393,9 @@ struct Filling<'f> {
     market: &'f Market,
     /// Groups with their values and numbers, those that are worth most for their size first.
     groups: Vec<(usize, u64, usize)>,
-    /// From each group on, the highest value for a unit of each resource, as a fraction; and the value of all.
-    rates: Vec<Vec<(u64, u64)>>,
+    /// Of each resource, what is worth most for a unit first: positions of groups, with what they need.
+    orders: Vec<Vec<(usize, u64)>>,
+    /// What all groups from one on are worth.
     rest: Vec<u128>,
     taken: Vec<(usize, usize)>,
     best: u64,
@@ -406,26 +429,28 @@ impl<'f> Filling<'f> {
             value as f64 / share.sum::<f64>().max(1e-12)
         };
         groups.sort_by(|a, b| density(b).total_cmp(&density(a)).then(a.0.cmp(&b.0)));
-        let resources = class.free.len();
-        let mut rates = vec![vec![(0, 1); resources]; groups.len() + 1];
+        let mut orders = Vec::new();
+        for (resource, free) in class.free.iter().enumerate() {
+            if *free == u64::MAX {
+                orders.push(Vec::new());
+                continue;
+            }
+            let need = |(at, (group, ..)): (usize, &(usize, u64, usize))| {
+                let demand = market.demand.get(*group);
+                let need = demand.and_then(|all| all.get(resource));
+                (at, need.copied().unwrap_or(0))
+            };
+            let mut order: Vec<(usize, u64)> = groups.iter().enumerate().map(need).collect();
+            let value = |at: usize| groups.get(at).map_or(0, |(_, value, _)| u128::from(*value));
+            // What needs nothing comes first.
+            order.sort_by(|a, b| {
+                let (one, other) = (value(a.0) * u128::from(b.1), value(b.0) * u128::from(a.1));
+                other.cmp(&one).then(a.cmp(b))
+            });
+            orders.push(order);
+        }
         let mut rest = vec![0_u128; groups.len() + 1];
-        for (at, &(group, value, most)) in groups.iter().enumerate().rev() {
-            let mut own = rates.get(at + 1).cloned().unwrap_or_default();
-            let demand = market.demand.get(group).map_or(&[][..], Vec::as_slice);
-            for (rate, need) in own.iter_mut().zip(demand) {
-                // What needs nothing of a resource is not limited by it.
-                let (above, below) = *rate;
-                if *need == 0 {
-                    *rate = (1, 0);
-                } else if below != 0
-                    && u128::from(value) * u128::from(below) > u128::from(above) * u128::from(*need)
-                {
-                    *rate = (value, *need);
-                }
-            }
-            if let Some(slot) = rates.get_mut(at) {
-                *slot = own;
-            }
+        for (at, &(_, value, most)) in groups.iter().enumerate().rev() {
             let after = rest.get(at + 1).copied().unwrap_or(0);
             if let Some(slot) = rest.get_mut(at) {
                 *slot = after + u128::from(value) * most as u128;
@@ -434,7 +459,7 @@ impl<'f> Filling<'f> {
         let mut filling = Filling {
             market,
             groups,
-            rates,
+            orders,
             rest,
             taken: Vec::new(),
             best: 0,
@@ -456,20 +481,31 @@ impl<'f> Filling<'f> {
         }
     }
 
-    /// The most that groups from one on can be worth in what is free.
-    fn bound(&self, at: usize, free: &[u64]) -> u128 {
-        let rates = self.rates.get(at).map_or(&[][..], Vec::as_slice);
-        let limits = rates
-            .iter()
-            .zip(free)
-            .filter_map(|(rate, free)| match (rate, free) {
-                ((_, 0), _) | (_, &u64::MAX) => None,
-                ((value, need), free) => {
-                    Some(u128::from(*free) * u128::from(*value) / u128::from(*need))
+    /// The most that groups from one on can be worth in what is free: of each resource alone, what is worth most for a
+    /// unit, and a part of the last.
+    fn bound(&self, from: usize, free: &[u64]) -> u128 {
+        let mut least = self.rest.get(from).copied().unwrap_or(0);
+        for (order, free) in self.orders.iter().zip(free) {
+            if *free == u64::MAX {
+                continue;
+            }
+            let (mut left, mut sum) = (u128::from(*free), 0_u128);
+            for &(at, need) in order.iter().filter(|(at, _)| *at >= from) {
+                let Some(&(_, value, most)) = self.groups.get(at) else {
+                    continue;
+                };
+                let (value, need, most) = (u128::from(value), u128::from(need), most as u128);
+                if need * most <= left {
+                    left -= need * most;
+                    sum += value * most;
+                } else {
+                    sum += left * value / need.max(1);
+                    break;
                 }
-            });
-        let rest = self.rest.get(at).copied().unwrap_or(0);
-        limits.fold(rest, u128::min)
+            }
+            least = least.min(sum);
+        }
+        least
     }
 
     fn fill(&mut self, at: usize, free: &[u64], value: u64) {

@@ -5,7 +5,7 @@ use locus_core::placement::{
 };
 use proptest::prelude::*;
 
-use super::{Outcome, core, encode, place, prices};
+use super::{Outcome, core, encode, place, prices, random, repair};
 use crate::limits::Limits;
 
 /// Tries all placements.
@@ -135,6 +135,10 @@ proptest! {
         let expected = brute(&instance);
         // Prices never exclude what there is.
         prop_assert!(!(expected && prices::exclude(&instance)));
+        if let Some(placement) = repair::place(&instance, repair::QUICK) {
+            prop_assert!(expected);
+            prop_assert_eq!(instance.refuses(&placement), None);
+        }
         // By all means, and by the solver alone.
         for outcome in [place(&instance, &Limits::default()), encode::place(&instance, &Limits::default())] {
             match outcome {
@@ -306,4 +310,21 @@ fn prices_show_what_zones_leave_over() {
         counted: vec![true; 3],
     }];
     assert_eq!(place(&instance, &Limits::default()), Outcome::Impossible);
+}
+
+#[test]
+fn nearly_full_clusters_are_decided() {
+    let mut placed = 0;
+    for seed in 0..16 {
+        let instance = random::tight(seed);
+        match place(&instance, &Limits::default()) {
+            Outcome::Placed(placement) => {
+                assert_eq!(instance.refuses(&placement), None, "{seed}");
+                placed += 1;
+            }
+            Outcome::Impossible => {}
+            Outcome::Unknown(reason) => panic!("{seed} is not decided: {reason}"),
+        }
+    }
+    assert!((4..16).contains(&placed), "{placed} of 16 are placed");
 }
