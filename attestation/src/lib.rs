@@ -13,6 +13,8 @@ pub mod client;
 pub mod clock;
 #[cfg(feature = "kubernetes")]
 pub mod cluster;
+#[cfg(feature = "gate")]
+pub mod database;
 pub mod digest;
 pub mod evidence;
 #[cfg(feature = "gate")]

@@ -106,6 +106,7 @@ fn an_agent_links_no_database_no_gate_and_no_reader_of_images() {
     for server in [
         "rusqlite",
         "libsqlite3-sys",
+        "tokio-postgres",
         "tar",
         "flate2",
         "ruzstd",

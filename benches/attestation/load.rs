@@ -73,6 +73,7 @@ pub(crate) fn run(report: &mut Report) {
             appraisal: &done,
             outcomes: &outcomes,
             at: now,
+            lease: None,
         };
         store.commit(&conclusion).unwrap();
         committed += begun.elapsed();

@@ -11,6 +11,7 @@ use super::GateError;
 use super::keep::KeepArgs;
 use super::rotation::rotate_key;
 use super::serve::{COMPONENTS, GateConfig, ROTATION, credentials_name, start};
+use super::store_args::StoreArgs;
 use crate::clock::{Clock, SystemClock};
 use crate::logs::{LogFormat, shown};
 use crate::net::pki::names_in;
@@ -88,6 +89,8 @@ pub struct ServeArgs {
     /// Where databases and locks are kept [default: the installation's folder].
     #[arg(long, value_name = "FOLDER")]
     data: Option<PathBuf>,
+    #[command(flatten)]
+    store: StoreArgs,
     /// Where to listen.
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:30000")]
     listen: SocketAddr,
@@ -248,6 +251,7 @@ impl ServeArgs {
             config.roles = self.roles;
         }
         config.data = self.data;
+        config.store = self.store.location()?;
         #[cfg(feature = "kubernetes")]
         {
             config.join = self.join;

@@ -3,6 +3,7 @@
 use axum::http::StatusCode;
 
 use super::problem::Problem;
+use crate::database::DatabaseError;
 use crate::protocol::{AttestationError, Effect, RegistrationError};
 use crate::{reference, verifier};
 
@@ -33,12 +34,22 @@ impl From<RegistrationError> for Problem {
     }
 }
 
+impl From<DatabaseError> for Problem {
+    fn from(error: DatabaseError) -> Self {
+        match error.is_passing() {
+            true => Problem::new(StatusCode::SERVICE_UNAVAILABLE, error),
+            false => Problem::internal(error),
+        }
+    }
+}
+
 impl From<verifier::StoreError> for Problem {
     fn from(error: verifier::StoreError) -> Self {
         match error {
             verifier::StoreError::NotFound { .. } => Problem::not_found(error),
             verifier::StoreError::Conflict(_) => Problem::new(StatusCode::CONFLICT, error),
             verifier::StoreError::Gone { .. } => Problem::new(StatusCode::GONE, error),
+            verifier::StoreError::Database(error) => error.into(),
             other => Problem::internal(other),
         }
     }
@@ -49,6 +60,7 @@ impl From<reference::StoreError> for Problem {
         match error {
             reference::StoreError::NotFound(_) => Problem::not_found(error),
             reference::StoreError::Rollback { .. } => Problem::new(StatusCode::CONFLICT, error),
+            reference::StoreError::Database(error) => error.into(),
             other => Problem::internal(other),
         }
     }

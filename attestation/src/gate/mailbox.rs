@@ -59,11 +59,23 @@ struct Inbox {
 
 /// The tasks of all workers.
 #[derive(Clone, Default)]
-pub struct Mailbox(Arc<Mutex<HashMap<String, Inbox>>>);
+pub struct Mailbox {
+    all: Arc<Mutex<HashMap<String, Inbox>>>,
+    /// Whether nobody comes here: an agent would come to one of several gates, and another would have asked.
+    closed: bool,
+}
 
 impl Mailbox {
+    /// For a gate that is one of several.
+    pub fn closed() -> Self {
+        Mailbox {
+            closed: true,
+            ..Mailbox::default()
+        }
+    }
+
     fn lock(&self) -> MutexGuard<'_, HashMap<String, Inbox>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Has a worker's agent do something, and waits for its answer.
@@ -75,6 +87,12 @@ impl Mailbox {
         bound_to: Option<&[u8]>,
         (limit, most): (Duration, usize),
     ) -> Result<Answer, Fault> {
+        if self.closed {
+            return Err(Fault::new(
+                FaultKind::Refused,
+                "an agent that comes by itself (`push`) needs a gate that has its store alone, and this one shares it",
+            ));
+        }
         let id = Uuid::new_v4();
         let (answer, answered) = oneshot::channel();
         {

@@ -22,7 +22,9 @@ pub mod rotation;
 pub mod routes;
 pub mod schedule;
 pub mod serve;
+pub mod sharing;
 pub mod standing;
+mod store_args;
 mod trust;
 pub mod verify;
 mod watch;
@@ -35,6 +37,7 @@ pub use serve::{COMPONENTS, GateConfig, RunningGate, start};
 pub use standing::WorkerReport;
 pub use verify::Verifier;
 
+use crate::database::DatabaseError;
 use crate::evidence::jws::JwsError;
 use crate::http::{Problem, endpoint, openapi, problem};
 use crate::net::PkiError;
@@ -62,6 +65,12 @@ pub enum GateError {
     /// The verifier's database.
     #[error(transparent)]
     Verifier(#[from] verifier::StoreError),
+    /// Where the databases are.
+    #[error(transparent)]
+    Database(#[from] DatabaseError),
+    /// A password that others could read.
+    #[error("the URL of the store has a password: {0}")]
+    Password(String),
     /// The policy.
     #[error(transparent)]
     Policy(#[from] crate::policy::PolicyErrors),

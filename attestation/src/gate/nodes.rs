@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use uuid::Uuid;
 
-use crate::verifier::Node;
+use crate::verifier::{Node, Revision};
 
 /// How much is kept unless somebody says otherwise, in bytes.
 pub const KEPT: usize = 64 << 20;
@@ -22,9 +22,12 @@ pub(super) struct Nodes {
     kept: HashMap<Uuid, Kept>,
 }
 
+/// What is known of a worker, and which state of the database that is.
+pub(super) type Known = (Arc<Node>, Revision);
+
 #[derive(Debug)]
 struct Kept {
-    node: Arc<Node>,
+    node: Known,
     bytes: usize,
     used: u64,
 }
@@ -41,9 +44,9 @@ impl Nodes {
     }
 
     /// Keeps what is known of a worker, if it is not too much by itself; others go for it.
-    pub(super) fn insert(&mut self, worker: Uuid, node: Arc<Node>) {
+    pub(super) fn insert(&mut self, worker: Uuid, node: Known) {
         self.remove(worker);
-        let bytes = node.footprint();
+        let bytes = node.0.footprint();
         if bytes > self.most {
             return;
         }
@@ -61,7 +64,7 @@ impl Nodes {
     }
 
     /// Takes what is kept of a worker, which is not kept any more.
-    pub(super) fn remove(&mut self, worker: Uuid) -> Option<Arc<Node>> {
+    pub(super) fn remove(&mut self, worker: Uuid) -> Option<Known> {
         let kept = self.kept.remove(&worker)?;
         self.total -= kept.bytes;
         Some(kept.node)
@@ -73,7 +76,7 @@ mod tests {
     use super::*;
     use crate::ima::{Measured, Subject};
 
-    fn node(files: usize) -> Arc<Node> {
+    fn node(files: usize) -> Known {
         let mut node = Node::default();
         for _ in 0..files {
             let measured = Measured {
@@ -82,13 +85,13 @@ mod tests {
             };
             node.ledger.insert(Subject::Host, measured);
         }
-        Arc::new(node)
+        (Arc::new(node), (1, 1))
     }
 
     #[test]
     fn who_was_used_longest_ago_goes_first() {
         let [a, b, c, large] = [1, 2, 3, 4].map(Uuid::from_u128);
-        let one = node(10).footprint();
+        let one = node(10).0.footprint();
         assert!(one > 10_000, "{one}");
         let mut nodes = Nodes::up_to(2 * one);
         let kept = |nodes: &Nodes| {
@@ -117,7 +120,7 @@ mod tests {
     #[test]
     fn nothing_is_kept_where_nothing_may_be() {
         let mut nodes = Nodes::up_to(0);
-        nodes.insert(Uuid::nil(), Arc::new(Node::default()));
+        nodes.insert(Uuid::nil(), (Arc::new(Node::default()), (0, 0)));
         assert!(nodes.remove(Uuid::nil()).is_none());
     }
 }

@@ -2,18 +2,23 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use uuid::Uuid;
+
 use super::access::{Registrar, VerifierAccess};
 use super::problem::Problem;
 use super::result::Asked;
 use crate::clock::Clock;
-use crate::evidence::SeenNonces;
 use crate::evidence::jws::public_key_from_pem;
-use crate::evidence::request::{Request, SignatureHeaders, verify};
+use crate::evidence::request::{CLOCK_BEHIND, MAX_LIFETIME, Request, SignatureHeaders, verify};
+use crate::evidence::{SeenError, SeenNonces};
 use crate::ima::PodUid;
 use crate::verifier::PodStatus;
 
 /// How many signed requests are remembered.
 const SEEN: usize = 100_000;
+
+/// For how long a request may be valid after it came, in seconds: it is remembered for longer.
+const VALID: i64 = MAX_LIFETIME + 2 * CLOCK_BEHIND;
 
 /// The pod handler.
 pub struct PodHandler {
@@ -52,6 +57,13 @@ impl PodHandler {
             verify(&key, request, headers, &mut seen, now)
                 .map_err(|error| refused(error.to_string()))?
         };
+        // Another pod handler may have seen it.
+        if let VerifierAccess::Local(verifier) = &self.verifier {
+            let (key, request) = (format!("{}/{nonce}", record.id), Uuid::new_v4().to_string());
+            if !verifier.is_unused((&key, &request), now, now.plus_secs(VALID))? {
+                return Err(refused(SeenError::Repeated.to_string()));
+            }
+        }
         // The answer is for whoever the tenant names, or for the tenant, and for this request alone.
         let asked = Asked {
             nonce: Some(nonce),

@@ -19,7 +19,7 @@ const JITTER: u64 = 200;
 /// Into which part of an interval the first turns of all workers fall.
 const FIRST: u32 = 10;
 /// How many workers are asked at once: one that does not answer must not hold up the others.
-const AT_ONCE: usize = 32;
+pub(super) const AT_ONCE: usize = 32;
 
 /// How often it is looked for trust that ran out.
 const EXPIRE: Duration = Duration::from_secs(1);
@@ -131,14 +131,28 @@ pub async fn expire_forever(verifier: Arc<Verifier>) {
 }
 
 /// Renews the certificates of all registered agents, each once per interval, until dropped.
-pub async fn rotate_forever(workers: Arc<WorkerHandler>, interval: Duration) {
+pub async fn rotate_forever(
+    workers: Arc<WorkerHandler>,
+    interval: Duration,
+    verifier: Option<Arc<Verifier>>,
+) {
     let known = {
         let workers = workers.clone();
         move || {
-            let workers = workers.clone();
+            let (workers, verifier) = (workers.clone(), verifier.clone());
             async move {
                 match workers.registered().await {
-                    Ok(known) => Some(known),
+                    Ok(mut known) => {
+                        // Of several gates one does it.
+                        let mine = |name: &String| {
+                            let verifier = verifier.as_ref();
+                            verifier.is_none_or(|verifier| {
+                                verifier.is_first(&format!("certificate/{name}"))
+                            })
+                        };
+                        known.retain(mine);
+                        Some(known)
+                    }
                     Err(problem) => {
                         tracing::error!(%problem, "registered workers cannot be listed");
                         None
@@ -205,7 +219,7 @@ async fn forever<K, W>(
 }
 
 /// An interval that is longer or shorter by chance.
-fn jittered(interval: Duration, random: u64) -> Duration {
+pub(super) fn jittered(interval: Duration, random: u64) -> Duration {
     let thousandths = 1000 - JITTER + random % (2 * JITTER + 1);
     millis(interval, thousandths)
 }
@@ -224,7 +238,7 @@ fn millis(interval: Duration, thousandths: u64) -> Duration {
     )
 }
 
-fn random() -> u64 {
+pub(super) fn random() -> u64 {
     // Without randomness the intervals are merely regular.
     getrandom::u64().unwrap_or(JITTER)
 }

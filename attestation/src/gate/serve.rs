@@ -26,10 +26,12 @@ use super::registrar::LocalRegistrar;
 use super::rotation::{retired, successions};
 use super::routes::{self, Gate};
 use super::schedule::{attest_forever, expire_forever, rotate_forever, settle_forever};
+use super::sharing::{Pace, Sharing, beat_forever, share_forever};
 use super::verify::{Verifier, VerifierParts};
 use super::webhook::{WebhookConfig, tell_forever};
 use super::workers::{WorkerHandler, WorkerHandlerParts};
 use crate::clock::Clock;
+use crate::database::Location;
 use crate::evidence::jws::TokenKey;
 use crate::net::identity::key_digest;
 use crate::net::pki::{AGENT_DAYS, public_key_of};
@@ -53,6 +55,10 @@ pub struct GateConfig {
     pub folder: PathBuf,
     /// Where databases and locks are, if not in the installation's folder.
     pub data: Option<PathBuf>,
+    /// Whether databases are files, or shared with other gates.
+    pub store: Location,
+    /// How fast gates that share their databases notice each other.
+    pub pace: Pace,
     /// Whether agents are given their first certificates for the tokens of their pods, where health is answered for.
     pub join: bool,
     /// Which components run in this process.
@@ -90,6 +96,8 @@ impl GateConfig {
         GateConfig {
             folder: folder.to_owned(),
             data: None,
+            store: Location::Files,
+            pace: Pace::default(),
             join: false,
             roles: COMPONENTS.to_vec(),
             health: None,
@@ -153,6 +161,9 @@ impl RunningGate {
             tracing::debug!(%error, "the gate's server did not end cleanly");
         }
         self.abort();
+        if let Some(verifier) = &self.verifier {
+            verifier.leave();
+        }
     }
 
     /// Stops it at once, in the middle of whatever it does, as a kill would.
@@ -193,9 +204,14 @@ pub async fn start(
     let own = OwnCredentials::read(folder, &config.roles)?;
     let successions = successions(folder)?;
     let data = config.data.as_ref().unwrap_or(folder);
-    let locks = Locks::take(data, &config.roles)?;
+    let shared = config.store.is_shared();
+    // Who shares a store agrees there on who does what.
+    let locks = Locks::take(data, if shared { &[] } else { &config.roles })?;
     let metrics = Arc::new(Metrics::default());
-    let mailbox = Mailbox::default();
+    let mailbox = match shared {
+        true => Mailbox::closed(),
+        false => Mailbox::default(),
+    };
     let intake = Intake::default();
     // Whoever asks another component does so with its own certificate.
     let elsewhere = |address: &Option<String>, asked: Role, asking: Role| {
@@ -204,13 +220,13 @@ pub async fn start(
     };
 
     let local_registrar = if has(Role::Registrar) {
-        let registrar = crate::registrar::Registrar::open(&data.join("registrar.db"))?;
+        let registrar = crate::registrar::Registrar::open_at(&config.store, data)?;
         Some(Arc::new(LocalRegistrar::new(registrar, clock.clone())))
     } else {
         None
     };
     let local_references = if has(Role::Reference) {
-        Some(Arc::new(ReferenceStore::open(&data.join("reference.db"))?))
+        Some(Arc::new(ReferenceStore::open_at(&config.store, data)?))
     } else {
         None
     };
@@ -244,13 +260,16 @@ pub async fn start(
             audit: match config.retention {
                 Retention { days: 0, .. } => None,
                 kept => {
-                    let audit = AuditStore::open(&data.join("audit.db"), kept)?;
+                    let audit = AuditStore::open_at(&config.store, data, kept)?;
                     Some(Arc::new(audit.into()))
                 }
             },
+            sharing: shared.then(|| Sharing::new(config.interval, config.pace)),
         };
-        let store = VerifierStore::open(&data.join("verifier.db"))?;
-        Some(Verifier::new(store, parts)?)
+        let store = VerifierStore::open_at(&config.store, data)?;
+        let verifier = Verifier::new(store, parts)?;
+        verifier.beat()?;
+        Some(verifier)
     } else {
         None
     };
@@ -328,8 +347,17 @@ pub async fn start(
         for webhook in config.webhooks.open()? {
             periodic.spawn(tell_forever(verifier.clone(), webhook));
         }
-        if !config.interval.is_zero() {
-            periodic.spawn(attest_forever(verifier.clone(), config.interval));
+        if shared {
+            periodic.spawn(beat_forever(verifier.clone()));
+        }
+        match (config.interval.is_zero(), shared) {
+            (true, _) => {}
+            (false, false) => {
+                periodic.spawn(attest_forever(verifier.clone(), config.interval));
+            }
+            (false, true) => {
+                periodic.spawn(share_forever(verifier.clone()));
+            }
         }
     }
     if let Some(workers) = &workers {
@@ -339,7 +367,11 @@ pub async fn start(
         }
         periodic.spawn(settle_forever(workers.clone()));
         if !config.rotation.is_zero() {
-            periodic.spawn(rotate_forever(workers.clone(), config.rotation));
+            periodic.spawn(rotate_forever(
+                workers.clone(),
+                config.rotation,
+                verifier.clone(),
+            ));
         }
     }
     let health = match config.health {

@@ -4,7 +4,7 @@ use super::problem::Problem;
 use super::verify::Verifier;
 use crate::clock::Timestamp;
 use crate::ima::PodUid;
-use crate::verifier::{PodStatus, RAN_OUT, Trust, WorkerStatus};
+use crate::verifier::{PodStatus, RAN_OUT, SKEW_MILLIS, Trust, WorkerStatus};
 use schemars::JsonSchema;
 
 /// What came of attesting a worker with all its pods.
@@ -100,9 +100,18 @@ impl Verifier {
     fn run_out(&self, trust: &mut Trust, reason: &mut String, checked: Timestamp) {
         let age = self.parts().clock.now().millis_since(checked);
         let lifetime = self.parts().lifetime.saturating_mul(1000);
-        if *trust == Trust::Trusted && !(0..=lifetime).contains(&age) {
+        if *trust != Trust::Trusted {
+            return;
+        }
+        // Another verifier's clock may be a little ahead; one that is far off says nothing.
+        let sharing = self.sharing();
+        let ahead = if sharing.is_some() { SKEW_MILLIS } else { 0 };
+        if !(-ahead..=lifetime).contains(&age) {
             *trust = Trust::Unknown;
             RAN_OUT.clone_into(reason);
+        } else if sharing.is_some_and(|sharing| !sharing.clock_is_right()) {
+            *trust = Trust::Unknown;
+            "the clock of this verifier is wrong".clone_into(reason);
         }
     }
 

@@ -15,60 +15,76 @@ use crate::protocol::attestation::{Judged, Shown, Verdicts};
 use crate::protocol::port::{Fault, TrustStore};
 use crate::protocol::{AttestationError, Effect};
 use crate::verifier::{
-    Conclusion, History, Node, Outcome, PodStatus, Stale, StoreError, Trust, WorkerStatus,
+    Conclusion, History, Lease, Node, Outcome, PodStatus, Revision, Stale, StoreError, Trust,
+    WorkerStatus,
 };
 
 fn fault(error: StoreError) -> Fault {
     Problem::from(error).into()
 }
 
-impl TrustStore for Verifier {
+/// What the verifier knows while it attests a worker: with the lease of that, where others could attest it, too.
+pub(super) struct UnderLease<'v> {
+    /// The verifier.
+    pub(super) verifier: &'v Verifier,
+    /// The lease.
+    pub(super) lease: Option<&'v Lease>,
+}
+
+impl TrustStore for UnderLease<'_> {
     async fn worker(&self, name: &str) -> Result<WorkerStatus, Fault> {
-        self.store().worker(name).map_err(fault)
+        self.verifier.store().worker(name).map_err(fault)
     }
 
     async fn pods(&self, worker: &str) -> Result<Vec<PodStatus>, Fault> {
-        self.store().pods(Some(worker)).map_err(fault)
+        self.verifier.store().pods(Some(worker)).map_err(fault)
     }
 
     async fn node(&self, worker: Uuid) -> Result<Arc<Node>, Fault> {
-        // Both at once, as everything that changes either: what is kept is never older than the database.
-        let store = self.store();
-        let mut nodes = self.nodes();
+        let verifier = self.verifier;
+        // Both at once, as everything that changes either: what is kept is never older than the database. Another
+        // verifier may have changed that, which shows in the revision.
+        let store = verifier.store();
+        let mut nodes = verifier.nodes();
         let mut history = store.history(worker).map_err(fault)?;
-        let mut node = match nodes.remove(worker) {
-            Some(node) => Arc::unwrap_or_clone(node),
-            None => store.node(worker).map_err(fault)?,
+        let now = store.revision(worker).map_err(fault)?;
+        let (mut node, revision) = match nodes.remove(worker) {
+            Some((node, revision)) if revision == now => (Arc::unwrap_or_clone(node), revision),
+            _ => store.revised_node(worker).map_err(fault)?,
         };
-        if node.reads_anew(self.parts().policy.of(&history.worker)) {
+        if node.reads_anew(verifier.parts().policy.of(&history.worker)) {
             history.removed = store.removed(worker).map_err(fault)?;
         }
         node.history = history;
         let node = Arc::new(node);
-        nodes.insert(worker, node.clone());
+        nodes.insert(worker, (node.clone(), revision));
         Ok(node)
     }
 
     async fn policies(&self) -> Result<Arc<PolicySet>, Fault> {
-        Ok(self.parts().policy.clone())
+        Ok(self.verifier.parts().policy.clone())
     }
 
     async fn commit(&self, judged: Judged) -> Result<Stale, Fault> {
-        let fresh = self.fresh(&judged).map_err(fault)?;
-        let outcomes = self.outcomes(&judged, &fresh)?;
-        self.change(|store| {
-            let stale = store.commit(&Conclusion {
+        let verifier = self.verifier;
+        let fresh = verifier.fresh(&judged).map_err(fault)?;
+        let outcomes = verifier.outcomes(&judged, &fresh)?;
+        let committed = verifier.change(|store| {
+            let committed = store.commit(&Conclusion {
                 worker: judged.worker,
                 generation: judged.subjects.generation,
                 from: judged.subjects.from.as_ref(),
                 appraisal: &judged.appraisal,
                 outcomes: &outcomes,
                 at: judged.asked,
+                lease: self.lease,
             })?;
-            self.advance(judged, &stale);
-            Ok(stale)
-        })
-        .map_err(fault)
+            let generation = judged.subjects.generation;
+            let revision = (generation, committed.revision);
+            verifier.advance(judged, &committed.stale, revision);
+            Ok(committed)
+        });
+        Ok(committed.map_err(fault)?.stale)
     }
 
     async fn refute(
@@ -78,12 +94,13 @@ impl TrustStore for Verifier {
         reason: &str,
         at: Timestamp,
     ) -> Result<bool, Fault> {
-        self.change(|store| store.refute_pod(pod, generation, reason, at))
+        self.verifier
+            .change(|store| store.refute_pod(pod, generation, reason, at, self.lease))
             .map_err(fault)
     }
 
     async fn keep(&self, shown: Shown) {
-        self.keep_evidence(shown).await;
+        self.verifier.keep_evidence(shown).await;
     }
 
     async fn suspend(
@@ -93,7 +110,8 @@ impl TrustStore for Verifier {
         reason: &str,
         at: Timestamp,
     ) -> Result<bool, Fault> {
-        self.change(|store| store.suspend_worker(worker, generation, reason, at))
+        self.verifier
+            .change(|store| store.suspend_worker(worker, generation, reason, at, self.lease))
             .map_err(fault)
     }
 
@@ -104,7 +122,8 @@ impl TrustStore for Verifier {
         reason: &str,
         at: Timestamp,
     ) -> Result<bool, Fault> {
-        self.change(|store| store.distrust_worker(worker, generation, reason, at))
+        self.verifier
+            .change(|store| store.distrust_worker(worker, generation, reason, at, self.lease))
             .map_err(fault)
     }
 }
@@ -177,14 +196,14 @@ impl Verifier {
     }
 
     /// Keeps what was committed in memory, so that the next attestation costs only what is new.
-    fn advance(&self, judged: Judged, stale: &[PodUid]) {
+    fn advance(&self, judged: Judged, stale: &[PodUid], revision: Revision) {
         let worker = judged.worker;
         let verified = judged.appraisal.verified;
         self.parts()
             .metrics
             .add("log_entries", "verified", verified);
         let mut nodes = self.nodes();
-        let Some(node) = nodes.remove(worker) else {
+        let Some((node, _)) = nodes.remove(worker) else {
             return;
         };
         let mut node = Arc::unwrap_or_clone(node);
@@ -192,7 +211,7 @@ impl Verifier {
         node.history = History::default();
         let accepted = accepted(judged.verdicts, stale);
         judged.appraisal.apply(&mut node, accepted);
-        nodes.insert(worker, Arc::new(node));
+        nodes.insert(worker, (Arc::new(node), revision));
     }
 }
 

@@ -13,7 +13,9 @@ use super::metrics::Metrics;
 use super::nodes::Nodes;
 use super::problem::Problem;
 use super::result::Asked;
+use super::sharing::Sharing;
 use super::standing::WorkerReport;
+use super::trust::UnderLease;
 use crate::clock::Clock;
 use crate::evidence::jws::TokenKey;
 use crate::ima::PodUid;
@@ -48,6 +50,8 @@ pub struct VerifierParts {
     pub kept: usize,
     /// Where evidence is kept for audit, if it is.
     pub audit: Option<Arc<Mutex<AuditStore>>>,
+    /// What it has to do with other verifiers, if they have the same store.
+    pub sharing: Option<Sharing>,
 }
 
 type Attested = Result<Arc<PodVerdicts>, AttestationError>;
@@ -82,6 +86,11 @@ impl Verifier {
     /// What it is made of.
     pub(super) fn parts(&self) -> &VerifierParts {
         &self.parts
+    }
+
+    /// What it has to do with other verifiers, if they have the same store.
+    pub(crate) fn sharing(&self) -> Option<&Sharing> {
+        self.parts.sharing.as_ref()
     }
 
     /// Its durable state, to be read.
@@ -238,15 +247,31 @@ impl Verifier {
     }
 
     async fn run(&self, name: &str, pod: Option<PodUid>) -> Attested {
+        let lease = self.lease(name).await?;
+        let store = UnderLease {
+            verifier: self,
+            lease: lease.as_ref(),
+        };
         let driver = Attesting {
-            store: self,
+            store: &store,
             agents: &self.parts.agents,
             values: &self.parts.references,
             registrar: &self.parts.registrar,
             clock: &*self.parts.clock,
         };
-        let mut attestation = driver.begin(name, pod).await?;
-        Ok(Arc::new(driver.run(&mut attestation).await?))
+        let work = async {
+            let mut attestation = driver.begin(name, pod).await?;
+            Ok(Arc::new(driver.run(&mut attestation).await?))
+        };
+        let Some(lease) = &lease else {
+            return work.await;
+        };
+        let outcome = tokio::select! {
+            outcome = work => outcome,
+            () = self.renew(lease) => Err(AttestationError::Changed(format!("who attests worker `{name}`"))),
+        };
+        self.give_back(lease);
+        outcome
     }
 
     /// Ends what is under way where it stands, as a kill would.

@@ -1,9 +1,11 @@
 //! Changes of trust for whoever watches, the end of trust that ran out, and the verdict before a start.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::problem::Problem;
 use super::verify::Verifier;
+use crate::clock::Timestamp;
 use crate::verifier::{Changes, StartRequest, StartVerdict, may_start};
 
 impl Verifier {
@@ -26,6 +28,16 @@ impl Verifier {
         let (now, lifetime) = (self.parts().clock.now(), self.parts().lifetime);
         self.change(|store| store.expire(now, lifetime.saturating_mul(1000)))?;
         Ok(())
+    }
+
+    /// Since when pods of a cluster are known to nobody, by UID.
+    pub fn orphans(&self) -> Result<BTreeMap<String, Timestamp>, Problem> {
+        Ok(self.store().orphans()?)
+    }
+
+    /// Notes which pods of a cluster nobody knows now, and since when.
+    pub fn note_orphans(&self, now: &BTreeMap<String, Timestamp>) -> Result<(), Problem> {
+        Ok(self.store().note_orphans(now)?)
     }
 
     /// Whether a pod may be started on a worker: before it runs there is no evidence of its own.

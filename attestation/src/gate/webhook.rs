@@ -153,7 +153,13 @@ fn is_here(host: &str) -> bool {
 /// Tells a webhook of every change, until dropped.
 pub async fn tell_forever(verifier: Arc<Verifier>, webhook: Webhook) {
     let mut pause = PAUSE;
+    let about = format!("webhook/{}", webhook.url);
     loop {
+        // Of several gates one tells: what was told is in their store, so that the next goes on there.
+        if !verifier.is_first(&about) {
+            tokio::time::sleep(PAUSE).await;
+            continue;
+        }
         match tell_once(&verifier, &webhook).await {
             Ok(()) => pause = PAUSE,
             Err(reason) => {

@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use rusqlite::{Connection, OptionalExtension as _, params};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -13,11 +12,15 @@ use super::model::{
     RuntimeReference,
 };
 use super::signed::Imported;
-use crate::registrar::database::{self, DatabaseError};
+use crate::database::{Database, DatabaseError, Location, Migration, Schema, Transaction, params};
 
-/// "LoRV": whose database it is.
-const APPLICATION: i32 = 0x4c6f_5256;
-const MIGRATIONS: &[&str] = &["
+/// The database; "LoRV" says whose it is.
+const SCHEMA: Schema = Schema {
+    name: "locus_reference",
+    application: 0x4c6f_5256,
+    migrations: &[Migration::same(TABLES)],
+};
+const TABLES: &str = "
     CREATE TABLE reference (
         kind TEXT NOT NULL CHECK (kind IN ('os', 'image', 'runtime', 'host')),
         name TEXT NOT NULL CHECK (length(name) > 0),
@@ -30,7 +33,7 @@ const MIGRATIONS: &[&str] = &["
         imported INTEGER
     ) STRICT;
     INSERT INTO state VALUES (1, 0, NULL);
-"];
+";
 
 /// The kinds of reference values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -81,60 +84,55 @@ pub enum StoreError {
     },
 }
 
-impl From<rusqlite::Error> for StoreError {
-    fn from(error: rusqlite::Error) -> Self {
-        StoreError::Database(error.into())
-    }
-}
+/// The list that was made last, and the generation of the values that it was made of.
+type Current = Option<(u64, Arc<Whitelist>)>;
 
-/// Reference values in an embedded database, and the same values ready to be asked.
+/// Reference values in a database, and the same values ready to be asked.
 ///
 /// Every change is one transaction; whoever asks keeps the list they got until they ask again.
 pub struct ReferenceStore {
-    connection: Mutex<Connection>,
-    current: Mutex<Option<Arc<Whitelist>>>,
+    database: Mutex<Database>,
+    current: Mutex<Current>,
 }
 
 impl ReferenceStore {
     /// Opens or creates the store at a path.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
-        Ok(Self::with(database::open(path, APPLICATION, MIGRATIONS)?))
+        Ok(Self::with(Database::open(path, &SCHEMA)?))
+    }
+
+    /// Opens or makes the database where it is: `reference.db` in a folder, or a store that gates share.
+    pub fn open_at(location: &Location, folder: &Path) -> Result<Self, StoreError> {
+        let database = location.open(folder, "reference.db", &SCHEMA)?;
+        Ok(Self::with(database))
     }
 
     /// A store that ends with the process.
     pub fn in_memory() -> Result<Self, StoreError> {
-        Ok(Self::with(database::open_in_memory(
-            APPLICATION,
-            MIGRATIONS,
-        )?))
+        Ok(Self::with(Database::in_memory(&SCHEMA)?))
     }
 
-    fn with(connection: Connection) -> Self {
+    fn with(database: Database) -> Self {
         ReferenceStore {
-            connection: Mutex::new(connection),
+            database: Mutex::new(database),
             current: Mutex::new(None),
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Connection> {
+    fn lock(&self) -> MutexGuard<'_, Database> {
         // A panic elsewhere leaves no transaction behind: it was rolled back when dropped.
-        self.connection
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        self.database.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn change<T>(
         &self,
-        change: impl FnOnce(&rusqlite::Transaction<'_>) -> Result<T, StoreError>,
+        mut change: impl FnMut(&Transaction<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        let mut connection = self.lock();
-        let transaction =
-            connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
-        let done = change(&transaction)?;
-        transaction.execute("UPDATE state SET generation = generation + 1", [])?;
-        transaction.commit()?;
-        *self.current.lock().unwrap_or_else(PoisonError::into_inner) = None;
-        Ok(done)
+        self.lock().change(|on| {
+            let done = change(on)?;
+            on.execute("UPDATE state SET generation = generation + 1", &[])?;
+            Ok(done)
+        })
     }
 
     fn put<T: Serialize>(&self, kind: Kind, name: &str, value: &T) -> Result<(), StoreError> {
@@ -190,7 +188,7 @@ impl ReferenceStore {
 
     /// An image, if there is one of that name.
     pub fn image(&self, name: &str) -> Result<Option<ImageReference>, StoreError> {
-        get(&self.lock(), Kind::Image, name)
+        self.lock().read(|on| get(on, Kind::Image, name))
     }
 
     /// Removes a value.
@@ -210,15 +208,18 @@ impl ReferenceStore {
     /// Removes all values of a kind; gives how many there were.
     pub fn clear(&self, kind: Kind) -> Result<usize, StoreError> {
         self.change(|transaction| {
-            Ok(transaction.execute("DELETE FROM reference WHERE kind = ?1", [kind.name()])?)
+            Ok(transaction.execute(
+                "DELETE FROM reference WHERE kind = ?1",
+                params![kind.name()],
+            )?)
         })
     }
 
     /// Replaces everything with imported values.
     pub fn replace_all(&self, imported: &Imported) -> Result<(), StoreError> {
         self.change(|transaction| {
-            let present: Option<i64> =
-                transaction.query_row("SELECT imported FROM state", [], |row| row.get(0))?;
+            let present = transaction.one("SELECT imported FROM state", &[])?;
+            let present: Option<i64> = present.get(0)?;
             let present = present.and_then(|present| u64::try_from(present).ok());
             if let Some(present) = present
                 && imported.sequence <= present
@@ -228,7 +229,7 @@ impl ReferenceStore {
                     present,
                 });
             }
-            transaction.execute("DELETE FROM reference", [])?;
+            transaction.execute("DELETE FROM reference", &[])?;
             let values = &imported.values;
             for (name, value) in &values.os {
                 put(transaction, Kind::Os, name, value)?;
@@ -243,44 +244,49 @@ impl ReferenceStore {
                 put(transaction, Kind::Host, name, value)?;
             }
             let sequence = i64::try_from(imported.sequence).unwrap_or(i64::MAX);
-            transaction.execute("UPDATE state SET imported = ?1", [sequence])?;
+            transaction.execute("UPDATE state SET imported = ?1", params![sequence])?;
             Ok(())
         })
     }
 
     /// How often the values have changed; part of what a result says it was appraised with.
     pub fn generation(&self) -> Result<u64, StoreError> {
-        let generation: i64 = self
-            .lock()
-            .query_row("SELECT generation FROM state", [], |row| row.get(0))?;
-        Ok(u64::try_from(generation).unwrap_or(0))
+        self.lock().read(generation)
     }
 
     /// The sequence number of the last import.
     pub fn imported(&self) -> Result<Option<u64>, StoreError> {
-        let imported: Option<i64> =
-            self.lock()
-                .query_row("SELECT imported FROM state", [], |row| row.get(0))?;
+        let imported = self.lock().one("SELECT imported FROM state", &[])?;
+        let imported: Option<i64> = imported.get(0)?;
         Ok(imported.and_then(|imported| u64::try_from(imported).ok()))
     }
 
     /// All values.
     pub fn values(&self) -> Result<ReferenceValues, StoreError> {
-        read_all(&self.lock())
+        self.lock().read(read_all)
     }
 
-    /// All values, ready to be asked; built once after a change.
+    /// All values, ready to be asked; built once after a change, also one by another gate.
     pub fn whitelist(&self) -> Result<Arc<Whitelist>, StoreError> {
-        // The connection is held throughout: no change can come between reading and remembering.
-        let connection = self.lock();
+        let database = self.lock();
         let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(current) = &*current {
+        let now: u64 = database.read(generation)?;
+        if let Some((made, current)) = &*current
+            && *made == now
+        {
             return Ok(Arc::clone(current));
         }
-        let list = Arc::new(Whitelist::new(&read_all(&connection)?));
-        *current = Some(Arc::clone(&list));
+        let (made, values) =
+            database.read(|on| Ok::<_, StoreError>((generation(on)?, read_all(on)?)))?;
+        let list = Arc::new(Whitelist::new(&values));
+        *current = Some((made, Arc::clone(&list)));
         Ok(list)
     }
+}
+
+fn generation(on: &Transaction<'_>) -> Result<u64, StoreError> {
+    let generation: i64 = on.one("SELECT generation FROM state", &[])?.get(0)?;
+    Ok(u64::try_from(generation).unwrap_or(0))
 }
 
 impl std::fmt::Debug for ReferenceStore {
@@ -290,13 +296,13 @@ impl std::fmt::Debug for ReferenceStore {
 }
 
 fn put<T: Serialize>(
-    connection: &Connection,
+    on: &Transaction<'_>,
     kind: Kind,
     name: &str,
     value: &T,
 ) -> Result<(), StoreError> {
     let body = serde_json::to_string(value).map_err(|_| StoreError::Unreadable(name.to_owned()))?;
-    connection.execute(
+    on.execute(
         "INSERT INTO reference VALUES (?1, ?2, ?3)
          ON CONFLICT (kind, name) DO UPDATE SET body = excluded.body",
         params![kind.name(), name, body],
@@ -305,30 +311,27 @@ fn put<T: Serialize>(
 }
 
 fn get<T: DeserializeOwned>(
-    connection: &Connection,
+    on: &Transaction<'_>,
     kind: Kind,
     name: &str,
 ) -> Result<Option<T>, StoreError> {
-    let body: Option<String> = connection
-        .query_row(
-            "SELECT body FROM reference WHERE kind = ?1 AND name = ?2",
-            params![kind.name(), name],
-            |row| row.get(0),
-        )
-        .optional()?;
-    body.map(|body| parse(name, &body)).transpose()
+    let found = on.first(
+        "SELECT body FROM reference WHERE kind = ?1 AND name = ?2",
+        params![kind.name(), name],
+    )?;
+    let Some(found) = found else { return Ok(None) };
+    let body: String = found.get(0)?;
+    parse(name, &body).map(Some)
 }
 
 fn parse<T: DeserializeOwned>(name: &str, body: &str) -> Result<T, StoreError> {
     serde_json::from_str(body).map_err(|_| StoreError::Unreadable(name.to_owned()))
 }
 
-fn read_all(connection: &Connection) -> Result<ReferenceValues, StoreError> {
+fn read_all(on: &Transaction<'_>) -> Result<ReferenceValues, StoreError> {
     let mut values = ReferenceValues::default();
-    let mut statement =
-        connection.prepare("SELECT kind, name, body FROM reference ORDER BY kind, name")?;
-    let mut rows = statement.query([])?;
-    while let Some(row) = rows.next()? {
+    let all = "SELECT kind, name, body FROM reference ORDER BY kind, name";
+    for row in on.query(all, &[])? {
         let (kind, name, body): (String, String, String) = (row.get(0)?, row.get(1)?, row.get(2)?);
         match kind.as_str() {
             "os" => {

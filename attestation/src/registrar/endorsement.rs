@@ -5,12 +5,12 @@
 //! twice. What an agent hides is found only where the certificates themselves say that two keys are of one TPM:
 //! by a subject that no two keys of one kind share.
 
-use rusqlite::{Connection, Transaction, params};
 use uuid::Uuid;
 use x509_cert::ext::pkix::SubjectAltName;
 
 use super::certificate::{Certificate, unpad};
 use super::record::{NewWorker, RegistrarError};
+use crate::database::{Database, Row, Transaction, params};
 use crate::digest::HashAlg;
 use crate::tpm::{EkKind, Public};
 
@@ -98,27 +98,27 @@ pub(super) fn check(
     mut taken: Vec<Owned>,
 ) -> Result<(), RegistrarError> {
     let mine = keys_of(worker);
-    let mut statement = transaction.prepare_cached(
-        "SELECT worker.name, key, kind, subject FROM endorsement_key JOIN worker ON worker.id = worker
-         WHERE worker <> ?1 AND (key = ?2 OR subject = ?3)",
-    )?;
+    let statement = "SELECT worker.name, key, kind, subject FROM endorsement_key JOIN worker ON worker.id = worker
+         WHERE worker <> ?1 AND (key = ?2 OR subject = ?3)";
     for key in &mine {
         let found =
-            statement.query_map(params![id.to_string(), key.digest, key.subject], |row| {
-                Ok(Owned {
-                    worker: row.get(0)?,
-                    key: Key {
-                        digest: row.get(1)?,
-                        kind: row.get(2)?,
-                        subject: row.get(3)?,
-                    },
-                })
-            })?;
-        for owned in found {
-            taken.push(owned?);
+            transaction.query(statement, params![id.to_string(), key.digest, key.subject])?;
+        for row in &found {
+            taken.push(owned_from(row)?);
         }
     }
     compare(&mine, worker.ek_listed, &taken)
+}
+
+fn owned_from(row: &Row) -> Result<Owned, RegistrarError> {
+    Ok(Owned {
+        worker: row.get(0)?,
+        key: Key {
+            digest: row.get(1)?,
+            kind: row.get(2)?,
+            subject: row.get(3)?,
+        },
+    })
 }
 
 /// Whether keys are of another TPM than those that are taken.
@@ -177,25 +177,23 @@ pub(super) fn store(
 }
 
 /// Keeps the keys of workers that were registered before keys were kept.
-pub(super) fn complete(connection: &mut Connection) -> Result<(), RegistrarError> {
-    let transaction = connection.transaction()?;
-    let missing: Vec<(String, Vec<u8>, Vec<u8>)> = transaction
-        .prepare(
+pub(super) fn complete(database: &Database) -> Result<(), RegistrarError> {
+    database.change(|on| {
+        let missing = on.query(
             "SELECT id, ek_public, ek_certificate FROM worker
              WHERE id NOT IN (SELECT worker FROM endorsement_key)",
-        )?
-        .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
-        .collect::<Result<_, _>>()?;
-    for (id, public, certificate) in missing {
-        let key = key_of(&public, &certificate);
-        transaction.execute(
-            "INSERT OR IGNORE INTO endorsement_key (key, worker, kind, subject)
-             VALUES (?1, ?2, ?3, ?4)",
-            params![key.digest, id, key.kind, key.subject],
+            &[],
         )?;
-    }
-    transaction.commit()?;
-    Ok(())
+        for row in &missing {
+            let key = key_of(row.bytes(1)?, row.bytes(2)?);
+            on.execute(
+                "INSERT INTO endorsement_key (key, worker, kind, subject)
+                 VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING",
+                params![key.digest, row.get::<String>(0)?, key.kind, key.subject],
+            )?;
+        }
+        Ok(())
+    })
 }
 
 #[cfg(test)]

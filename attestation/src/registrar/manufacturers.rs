@@ -1,13 +1,12 @@
 //! Manufacturers of TPMs, kept with their certificates and revocation lists.
 
-use rusqlite::{OptionalExtension as _, Transaction, params};
-
 use super::certificate::Certificate;
 use super::chain::{EkIdentity, TrustStore};
 use super::record::{CaKind, Manufacturer, RegistrarError, StoredCertificate};
 use super::revocation::RevocationList;
 use super::store::{Registrar, found};
 use crate::clock::Timestamp;
+use crate::database::{Transaction, params};
 use crate::digest::HashAlg;
 
 impl Registrar {
@@ -33,17 +32,15 @@ impl Registrar {
 
     /// All manufacturers.
     pub fn manufacturers(&self) -> Result<Vec<Manufacturer>, RegistrarError> {
-        let connection = self.lock();
-        let mut statement = connection.prepare("SELECT id, name FROM manufacturer ORDER BY id")?;
-        let found = statement
-            .query_map([], |row| {
-                Ok(Manufacturer {
-                    id: row.get(0)?,
-                    name: row.get(1)?,
-                })
-            })?
-            .collect::<Result<_, _>>()?;
-        Ok(found)
+        let all = "SELECT id, name FROM manufacturer ORDER BY id";
+        let rows = self.lock().query(all, &[])?;
+        let found = rows.iter().map(|row| {
+            Ok(Manufacturer {
+                id: row.get(0)?,
+                name: row.get(1)?,
+            })
+        });
+        found.collect()
     }
 
     /// Removes a manufacturer with all its certificates: its TPMs cannot register any more.
@@ -92,22 +89,21 @@ impl Registrar {
         let manufacturer = manufacturer.to_ascii_lowercase();
         self.change("manufacturer", |transaction| {
             known_manufacturer(transaction, &manufacturer)?;
-            let mut statement = transaction.prepare(
+            let rows = transaction.query(
                 "SELECT digest, kind FROM ca_certificate WHERE manufacturer = ?1 ORDER BY kind, digest",
+                params![manufacturer],
             )?;
-            let found = statement
-                .query_map([&manufacturer], |row| {
-                    Ok(StoredCertificate {
-                        digest: row.get(0)?,
-                        manufacturer: manufacturer.clone(),
-                        kind: match row.get::<_, String>(1)?.as_str() {
-                            "root" => CaKind::Root,
-                            _ => CaKind::Intermediate,
-                        },
-                    })
-                })?
-                .collect::<Result<_, _>>()?;
-            Ok(found)
+            let found = rows.iter().map(|row| {
+                Ok(StoredCertificate {
+                    digest: row.get(0)?,
+                    manufacturer: manufacturer.clone(),
+                    kind: match row.get::<String>(1)?.as_str() {
+                        "root" => CaKind::Root,
+                        _ => CaKind::Intermediate,
+                    },
+                })
+            });
+            found.collect()
         })
     }
 
@@ -151,25 +147,21 @@ impl Registrar {
 
     /// Everything that decides about EK certificates.
     pub fn trust_store(&self) -> Result<TrustStore, RegistrarError> {
-        let connection = self.lock();
-        let mut store = TrustStore::new();
-        let mut statement =
-            connection.prepare("SELECT manufacturer, kind, der FROM ca_certificate")?;
-        let mut rows = statement.query([])?;
-        while let Some(row) = rows.next()? {
-            let (manufacturer, kind, der): (String, String, Vec<u8>) =
-                (row.get(0)?, row.get(1)?, row.get(2)?);
-            match kind.as_str() {
-                "root" => store.add_root(&manufacturer, &der)?,
-                _ => store.add_intermediate(&der)?,
+        self.lock().read(|on| {
+            let mut store = TrustStore::new();
+            let all = "SELECT manufacturer, kind, der FROM ca_certificate";
+            for row in on.query(all, &[])? {
+                let (manufacturer, kind): (String, String) = (row.get(0)?, row.get(1)?);
+                match kind.as_str() {
+                    "root" => store.add_root(&manufacturer, row.bytes(2)?)?,
+                    _ => store.add_intermediate(row.bytes(2)?)?,
+                }
             }
-        }
-        let mut statement = connection.prepare("SELECT der FROM revocation_list")?;
-        let mut rows = statement.query([])?;
-        while let Some(row) = rows.next()? {
-            store.add_revocation_list(&row.get::<_, Vec<u8>>(0)?)?;
-        }
-        Ok(store)
+            for row in on.query("SELECT der FROM revocation_list", &[])? {
+                store.add_revocation_list(row.bytes(0)?)?;
+            }
+            Ok(store)
+        })
     }
 
     /// Validates an EK certificate with the certificates and lists kept here.
@@ -184,8 +176,6 @@ impl Registrar {
 }
 
 fn known_manufacturer(transaction: &Transaction<'_>, id: &str) -> Result<(), RegistrarError> {
-    let known = transaction
-        .query_row("SELECT 1 FROM manufacturer WHERE id = ?1", [id], |_| Ok(()))
-        .optional()?;
+    let known = transaction.first("SELECT 1 FROM manufacturer WHERE id = ?1", params![id])?;
     found("manufacturer", id, usize::from(known.is_some()))
 }

@@ -7,7 +7,6 @@ pub mod api;
 mod certificate;
 mod chain;
 mod constraints;
-pub mod database;
 mod endorsement;
 mod manufacturers;
 mod record;

@@ -7,9 +7,9 @@ use uuid::Uuid;
 
 use super::certificate::CertificateError;
 use super::chain::EkError;
-use super::database::DatabaseError;
 use super::revocation::RevocationError;
 use crate::clock::Timestamp;
+use crate::database::DatabaseError;
 use crate::evidence::jws::public_key_from_pem;
 use crate::tpm::Endorsement;
 
@@ -74,12 +74,6 @@ pub enum RegistrarError {
     /// A stored value cannot be read.
     #[error("a stored {0} cannot be read")]
     Unreadable(&'static str),
-}
-
-impl From<rusqlite::Error> for RegistrarError {
-    fn from(error: rusqlite::Error) -> Self {
-        RegistrarError::Database(error.into())
-    }
 }
 
 /// A tenant.

@@ -3,19 +3,23 @@
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use rusqlite::{Connection, OptionalExtension as _, Row, Transaction, params};
 use uuid::Uuid;
 
-use super::database::{self, DatabaseError};
 use super::endorsement;
 use super::record::{NewWorker, RegistrarError, Tenant, Worker};
 use crate::clock::Timestamp;
+use crate::database::{Database, Location, Migration, Row, Schema, Transaction, params};
 use crate::evidence::jws::{key_id, public_key_from_pem, public_key_to_pem};
 
-/// "LoRe": whose database it is.
-const APPLICATION: i32 = 0x4c6f_5265;
-const MIGRATIONS: &[&str] = &[
-    "
+/// The database; "LoRe" says whose it is.
+const SCHEMA: Schema = Schema {
+    name: "locus_registrar",
+    application: 0x4c6f_5265,
+    migrations: MIGRATIONS,
+};
+const MIGRATIONS: &[Migration] = &[
+    Migration::same(
+        "
     CREATE TABLE tenant (
         id TEXT PRIMARY KEY,
         name TEXT NOT NULL UNIQUE CHECK (length(name) > 0),
@@ -50,51 +54,52 @@ const MIGRATIONS: &[&str] = &[
         der BLOB NOT NULL
     ) STRICT;
 ",
-    super::transitions::MIGRATION,
-    super::endorsement::MIGRATION,
-    "ALTER TABLE worker ADD COLUMN templates TEXT;",
+    ),
+    Migration::same(super::transitions::MIGRATION),
+    Migration::same(super::endorsement::MIGRATION),
+    Migration::same("ALTER TABLE worker ADD COLUMN templates TEXT;"),
 ];
 
 /// The registrar.
 pub struct Registrar {
-    connection: Mutex<Connection>,
+    database: Mutex<Database>,
 }
 
 impl Registrar {
     /// Opens or creates the registrar's database.
     pub fn open(path: &Path) -> Result<Self, RegistrarError> {
-        let mut connection = database::open(path, APPLICATION, MIGRATIONS)?;
-        endorsement::complete(&mut connection)?;
-        Ok(Registrar {
-            connection: Mutex::new(connection),
-        })
+        Self::with(Database::open(path, &SCHEMA)?)
+    }
+
+    /// Opens or makes the database where it is: `registrar.db` in a folder, or a store that registrars share.
+    pub fn open_at(location: &Location, folder: &Path) -> Result<Self, RegistrarError> {
+        Self::with(location.open(folder, "registrar.db", &SCHEMA)?)
     }
 
     /// A registrar that ends with the process.
     pub fn in_memory() -> Result<Self, RegistrarError> {
+        Self::with(Database::in_memory(&SCHEMA)?)
+    }
+
+    fn with(database: Database) -> Result<Self, RegistrarError> {
+        endorsement::complete(&database)?;
         Ok(Registrar {
-            connection: Mutex::new(database::open_in_memory(APPLICATION, MIGRATIONS)?),
+            database: Mutex::new(database),
         })
     }
 
-    pub(super) fn lock(&self) -> MutexGuard<'_, Connection> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, Database> {
         // A panic elsewhere leaves no transaction behind: it was rolled back when dropped.
-        self.connection
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        self.database.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn change<T>(
         &self,
         kind: &'static str,
-        change: impl FnOnce(&Transaction<'_>) -> Result<T, RegistrarError>,
+        change: impl FnMut(&Transaction<'_>) -> Result<T, RegistrarError>,
     ) -> Result<T, RegistrarError> {
-        let mut connection = self.lock();
-        let transaction =
-            connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
-        let done = change(&transaction).map_err(|error| exists(kind, error))?;
-        transaction.commit()?;
-        Ok(done)
+        let done = self.lock().change(change);
+        done.map_err(|error| exists(kind, error))
     }
 
     /// Enrols a tenant with its public key.
@@ -132,13 +137,8 @@ impl Registrar {
     fn tenant_where(&self, column: &str, value: &str) -> Result<Option<Tenant>, RegistrarError> {
         let query =
             format!("SELECT id, name, key_id, public_key, created FROM tenant WHERE {column} = ?1");
-        let found = self
-            .lock()
-            .query_row(&query, [value], tenant_from)
-            .optional()?;
-        found
-            .transpose()
-            .map_err(|()| RegistrarError::Unreadable("tenant"))
+        let found = self.lock().first(&query, params![value])?;
+        found.as_ref().map(tenant_from).transpose()
     }
 
     /// A tenant by name.
@@ -153,16 +153,9 @@ impl Registrar {
 
     /// All tenants, by name.
     pub fn tenants(&self) -> Result<Vec<Tenant>, RegistrarError> {
-        let connection = self.lock();
-        let mut statement = connection
-            .prepare("SELECT id, name, key_id, public_key, created FROM tenant ORDER BY name")?;
-        let found = statement
-            .query_map([], tenant_from)?
-            .collect::<Result<Vec<_>, _>>()?;
-        found
-            .into_iter()
-            .collect::<Result<_, ()>>()
-            .map_err(|()| RegistrarError::Unreadable("tenant"))
+        let all = "SELECT id, name, key_id, public_key, created FROM tenant ORDER BY name";
+        let rows = self.lock().query(all, &[])?;
+        rows.iter().map(tenant_from).collect()
     }
 
     /// Removes a tenant.
@@ -196,13 +189,8 @@ impl Registrar {
 
     fn worker_where(&self, column: &str, value: &str) -> Result<Option<Worker>, RegistrarError> {
         let query = format!("SELECT {WORKER} FROM worker WHERE {column} = ?1");
-        let found = self
-            .lock()
-            .query_row(&query, [value], worker_from)
-            .optional()?;
-        found
-            .transpose()
-            .map_err(|()| RegistrarError::Unreadable("worker"))
+        let found = self.lock().first(&query, params![value])?;
+        found.as_ref().map(worker_from).transpose()
     }
 
     /// A worker by identifier.
@@ -217,16 +205,9 @@ impl Registrar {
 
     /// All workers, by name.
     pub fn workers(&self) -> Result<Vec<Worker>, RegistrarError> {
-        let connection = self.lock();
-        let mut statement =
-            connection.prepare(&format!("SELECT {WORKER} FROM worker ORDER BY name"))?;
-        let found = statement
-            .query_map([], worker_from)?
-            .collect::<Result<Vec<_>, _>>()?;
-        found
-            .into_iter()
-            .collect::<Result<_, ()>>()
-            .map_err(|()| RegistrarError::Unreadable("worker"))
+        let all = format!("SELECT {WORKER} FROM worker ORDER BY name");
+        let rows = self.lock().query(&all, &[])?;
+        rows.iter().map(worker_from).collect()
     }
 
     /// Removes a worker.
@@ -245,7 +226,7 @@ impl Registrar {
         name: &str,
     ) -> Result<(), RegistrarError> {
         self.change(kind, |transaction| {
-            let removed = transaction.execute(statement, [name])?;
+            let removed = transaction.execute(statement, params![name])?;
             found(kind, name, removed)
         })
     }
@@ -266,19 +247,19 @@ pub(super) fn put_worker(
     with: &NewWorker,
     now: Timestamp,
 ) -> Result<(), RegistrarError> {
-    let (others, same): (i64, i64) = transaction.query_row(
+    let found = transaction.one(
         "SELECT count(*) FILTER (WHERE NOT same), count(*) FILTER (WHERE same) FROM
            (SELECT id = ?1 AND name = ?2 AND ek_public = ?3 AS same FROM worker
-            WHERE id = ?1 OR name = ?2 OR ek_public = ?3)",
+            WHERE id = ?1 OR name = ?2 OR ek_public = ?3) AS found",
         params![id.to_string(), with.name, with.ek_public],
-        |row| Ok((row.get(0)?, row.get(1)?)),
     )?;
+    let (others, same): (i64, i64) = (found.get(0)?, found.get(1)?);
     if others > 0 {
         return Err(RegistrarError::Exists { kind: "worker" });
     }
     endorsement::check(transaction, id, with, Vec::new())?;
     if same > 0 {
-        transaction.execute("DELETE FROM worker WHERE id = ?1", [id.to_string()])?;
+        transaction.execute("DELETE FROM worker WHERE id = ?1", params![id.to_string()])?;
     }
     let templates = with.templates.as_ref().map(serde_json::to_string);
     let templates = templates
@@ -316,64 +297,46 @@ pub(super) fn found(kind: &'static str, name: &str, rows: usize) -> Result<(), R
     }
     Ok(())
 }
+
 fn exists(kind: &'static str, error: RegistrarError) -> RegistrarError {
-    match &error {
-        RegistrarError::Database(DatabaseError::Sqlite(sqlite))
-            if matches!(
-                sqlite.sqlite_extended_error_code(),
-                Some(
-                    rusqlite::ffi::SQLITE_CONSTRAINT_UNIQUE
-                        | rusqlite::ffi::SQLITE_CONSTRAINT_PRIMARYKEY
-                )
-            ) =>
-        {
-            RegistrarError::Exists { kind }
-        }
-        _ => error,
+    match error {
+        RegistrarError::Database(error) if error.is_duplicate() => RegistrarError::Exists { kind },
+        other => other,
     }
 }
 
-fn tenant_from(row: &Row<'_>) -> rusqlite::Result<Result<Tenant, ()>> {
+fn tenant_from(row: &Row) -> Result<Tenant, RegistrarError> {
     let id: String = row.get(0)?;
-    let Ok(id) = id.parse() else {
-        return Ok(Err(()));
-    };
-    Ok(Ok(Tenant {
-        id,
+    Ok(Tenant {
+        id: id
+            .parse()
+            .map_err(|_| RegistrarError::Unreadable("tenant"))?,
         name: row.get(1)?,
         key_id: row.get(2)?,
         public_key: row.get(3)?,
         created: Timestamp::from_millis(row.get(4)?),
-    }))
+    })
 }
 
-fn worker_from(row: &Row<'_>) -> rusqlite::Result<Result<Worker, ()>> {
-    let id: String = row.get(0)?;
-    let others: String = row.get(9)?;
-    let (Ok(id), Ok(ek_others)) = (id.parse(), serde_json::from_str(&others)) else {
-        return Ok(Err(()));
-    };
+fn worker_from(row: &Row) -> Result<Worker, RegistrarError> {
+    let unreadable = || RegistrarError::Unreadable("worker");
+    let (id, others): (String, String) = (row.get(0)?, row.get(9)?);
     let templates: Option<String> = row.get(10)?;
-    let Ok(templates) = templates
-        .map(|text| serde_json::from_str(&text))
-        .transpose()
-    else {
-        return Ok(Err(()));
-    };
-    Ok(Ok(Worker {
-        id,
+    let templates = templates.map(|text| serde_json::from_str(&text));
+    Ok(Worker {
+        id: id.parse().map_err(|_| unreadable())?,
         registered: Timestamp::from_millis(row.get(8)?),
         with: NewWorker {
             name: row.get(1)?,
             ak_public: row.get(2)?,
             ek_public: row.get(3)?,
             ek_certificate: row.get(4)?,
-            ek_others,
+            ek_others: serde_json::from_str(&others).map_err(|_| unreadable())?,
             ek_listed: false,
             tls_key: row.get(5)?,
             os: row.get(6)?,
             address: row.get(7)?,
-            templates,
+            templates: templates.transpose().map_err(|_| unreadable())?,
         },
-    }))
+    })
 }

@@ -4,13 +4,13 @@
 //! go on: a proposal that nobody accepted counts for nothing, one that was accepted is confirmed, and a removal
 //! that was begun is finished.
 
-use rusqlite::{OptionalExtension as _, Transaction, params};
 use uuid::Uuid;
 
 use super::endorsement::{self, Owned};
 use super::record::{NewWorker, RegistrarError};
 use super::store::{Registrar, found, put_worker};
 use crate::clock::Timestamp;
+use crate::database::{DatabaseError, Transaction, params};
 use crate::protocol::{Admission, Outstanding, WorkerRecord};
 
 /// The tables.
@@ -57,11 +57,15 @@ impl Registrar {
             }
             endorsement::check(transaction, worker.id, &new_worker(worker), taken)?;
             // Whether it could be registered: tried, and taken back.
-            transaction.execute_batch("SAVEPOINT tried")?;
+            transaction.batch("SAVEPOINT tried")?;
             put_worker(transaction, worker.id, &new_worker(worker), now)?;
-            transaction.execute_batch("ROLLBACK TO tried; RELEASE tried")?;
+            transaction.batch("ROLLBACK TO tried; RELEASE tried")?;
             transaction.execute(
-                "INSERT OR REPLACE INTO proposal (name, registration, worker, ek_public, record, since)
+                "DELETE FROM proposal WHERE name = ?1 OR registration = ?2",
+                params![worker.name, registration.to_string()],
+            )?;
+            transaction.execute(
+                "INSERT INTO proposal (name, registration, worker, ek_public, record, since)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
                 params![
                     worker.name,
@@ -81,7 +85,7 @@ impl Registrar {
         self.change("worker", |transaction| {
             transaction.execute(
                 "DELETE FROM proposal WHERE registration = ?1",
-                [registration.to_string()],
+                params![registration.to_string()],
             )?;
             Ok(())
         })
@@ -93,7 +97,7 @@ impl Registrar {
         self.change("worker", |transaction| {
             let accepted = transaction.execute(
                 "UPDATE proposal SET accepted = 1 WHERE registration = ?1",
-                [&registration],
+                params![registration],
             )?;
             found("registration", &registration, accepted)
         })
@@ -103,18 +107,16 @@ impl Registrar {
     pub fn confirm(&self, registration: Uuid, now: Timestamp) -> Result<(), RegistrarError> {
         let registration = registration.to_string();
         self.change("worker", |transaction| {
-            let record: Option<String> = transaction
-                .query_row(
-                    "DELETE FROM proposal WHERE registration = ?1 AND accepted = 1 RETURNING record",
-                    [&registration],
-                    |row| row.get(0),
-                )
-                .optional()?;
-            let Some(record) = record else {
+            let noted = transaction.first(
+                "DELETE FROM proposal WHERE registration = ?1 AND accepted = 1 RETURNING record",
+                params![registration],
+            )?;
+            let Some(noted) = noted else {
                 return confirmed(transaction, &registration);
             };
-            let worker: WorkerRecord = serde_json::from_str(&record)
-                .map_err(|_| RegistrarError::Unreadable("worker"))?;
+            let record: String = noted.get(0)?;
+            let worker: WorkerRecord =
+                serde_json::from_str(&record).map_err(|_| RegistrarError::Unreadable("worker"))?;
             put_worker(transaction, worker.id, &new_worker(&worker), now)?;
             transaction.execute(
                 "UPDATE worker SET registration = ?2 WHERE id = ?1",
@@ -130,7 +132,7 @@ impl Registrar {
             let mut known = 0;
             for table in ["worker", "proposal", "removal"] {
                 let delete = format!("DELETE FROM {table} WHERE name = ?1");
-                known += transaction.execute(&delete, [name])?;
+                known += transaction.execute(&delete, params![name])?;
             }
             found("worker", name, known)?;
             transaction.execute(
@@ -144,24 +146,29 @@ impl Registrar {
     /// Takes the note away that a worker is removed.
     pub fn finish_removal(&self, name: &str) -> Result<(), RegistrarError> {
         self.change("worker", |transaction| {
-            transaction.execute("DELETE FROM removal WHERE name = ?1", [name])?;
+            transaction.execute("DELETE FROM removal WHERE name = ?1", params![name])?;
             Ok(())
         })
     }
 
     /// What has to be completed.
     pub fn outstanding(&self) -> Result<Outstanding, RegistrarError> {
-        let connection = self.lock();
-        let mut removals = connection.prepare("SELECT name FROM removal ORDER BY since")?;
-        let removals = removals
-            .query_map([], |row| row.get(0))?
-            .collect::<Result<_, _>>()?;
-        let mut accepted = connection.prepare(
-            "SELECT registration, record FROM proposal WHERE accepted = 1 ORDER BY since",
-        )?;
-        let accepted: Vec<(String, String)> = accepted
-            .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
-            .collect::<Result<_, _>>()?;
+        let (removals, accepted) = self.lock().read(|on| {
+            let removals = on.query("SELECT name FROM removal ORDER BY since", &[])?;
+            let removals: Vec<String> = removals
+                .iter()
+                .map(|row| row.get(0))
+                .collect::<Result<_, _>>()?;
+            let accepted = on.query(
+                "SELECT registration, record FROM proposal WHERE accepted = 1 ORDER BY since",
+                &[],
+            )?;
+            let accepted: Vec<(String, String)> = accepted
+                .iter()
+                .map(|row| Ok((row.get(0)?, row.get(1)?)))
+                .collect::<Result<_, DatabaseError>>()?;
+            Ok::<_, DatabaseError>((removals, accepted))
+        })?;
         let unreadable = RegistrarError::Unreadable;
         let registrations = accepted.into_iter().map(|(registration, record)| {
             let worker: WorkerRecord =
@@ -188,12 +195,12 @@ fn unsettled(
     registration: Uuid,
     name: &str,
 ) -> Result<(), RegistrarError> {
-    let (removing, registering): (bool, bool) = transaction.query_row(
+    let found = transaction.one(
         "SELECT EXISTS (SELECT 1 FROM removal WHERE name = ?1),
              EXISTS (SELECT 1 FROM proposal WHERE name = ?1 AND accepted = 1 AND registration <> ?2)",
         params![name, registration.to_string()],
-        |row| Ok((row.get(0)?, row.get(1)?)),
     )?;
+    let (removing, registering): (bool, bool) = (found.get(0)?, found.get(1)?);
     let what = match (removing, registering) {
         (true, _) => "removed",
         (_, true) => "registered",
@@ -211,25 +218,24 @@ fn rivals(
     name: &str,
     now: Timestamp,
 ) -> Result<Vec<WorkerRecord>, RegistrarError> {
-    let mut statement = transaction.prepare(
-        "SELECT record FROM proposal WHERE name <> ?1 AND (accepted <> 0 OR since > ?2)",
-    )?;
     let since = now.plus_millis(-PROPOSAL_MILLIS).millis();
-    let records: Vec<String> = statement
-        .query_map(params![name, since], |row| row.get(0))?
-        .collect::<Result<_, _>>()?;
-    let read = |record: String| {
+    let rows = transaction.query(
+        "SELECT record FROM proposal WHERE name <> ?1 AND (accepted <> 0 OR since > ?2)",
+        params![name, since],
+    )?;
+    let records = rows.iter().map(|row| {
+        let record: String = row.get(0)?;
         serde_json::from_str(&record).map_err(|_| RegistrarError::Unreadable("worker"))
-    };
-    records.into_iter().map(read).collect()
+    });
+    records.collect()
 }
 
 fn confirmed(transaction: &Transaction<'_>, registration: &str) -> Result<(), RegistrarError> {
-    let known: i64 = transaction.query_row(
+    let known = transaction.one(
         "SELECT count(*) FROM worker WHERE registration = ?1",
-        [registration],
-        |row| row.get(0),
+        params![registration],
     )?;
+    let known: i64 = known.get(0)?;
     found(
         "registration",
         registration,

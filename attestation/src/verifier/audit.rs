@@ -9,19 +9,22 @@ use std::path::Path;
 use flate2::Compression;
 use flate2::read::DeflateDecoder;
 use flate2::write::DeflateEncoder;
-use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::store::StoreError;
 use crate::clock::Timestamp;
+use crate::database::{Database, Location, Migration, Row, Schema, Transaction, params};
 use crate::protocol::attestation::Shown;
 use crate::protocol::{Effect, EvidenceRequest};
-use crate::registrar::database;
 
-/// "LoAu": whose database it is.
-const APPLICATION: i32 = 0x4c6f_4175;
-const MIGRATIONS: &[&str] = &["
+/// The database; "LoAu" says whose it is.
+const SCHEMA: Schema = Schema {
+    name: "locus_audit",
+    application: 0x4c6f_4175,
+    migrations: &[Migration::same(TABLES)],
+};
+const TABLES: &str = "
 CREATE TABLE evidence (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     worker TEXT NOT NULL,
@@ -33,7 +36,7 @@ CREATE TABLE evidence (
     deflated BLOB NOT NULL
 ) STRICT;
 CREATE INDEX evidence_worker ON evidence(worker, id);
-"];
+";
 
 /// What is too much is looked for after so small a part of what may be kept was added.
 const OFTEN: u64 = 16;
@@ -105,7 +108,7 @@ pub fn deflate(evidence: &[u8]) -> Result<Vec<u8>, StoreError> {
 
 /// The database.
 pub struct AuditStore {
-    connection: Connection,
+    database: Database,
     retention: Retention,
     /// How many bytes were added since it was looked for what is too much.
     added: u64,
@@ -114,18 +117,31 @@ pub struct AuditStore {
 impl AuditStore {
     /// Opens or makes the database in a file.
     pub fn open(path: &Path, retention: Retention) -> Result<Self, StoreError> {
-        let connection = database::open(path, APPLICATION, MIGRATIONS)?;
-        Ok(AuditStore {
-            connection,
+        Ok(Self::with(Database::open(path, &SCHEMA)?, retention))
+    }
+
+    /// Opens or makes the database where it is: `audit.db` in a folder, or a store that verifiers share.
+    pub fn open_at(
+        location: &Location,
+        folder: &Path,
+        retention: Retention,
+    ) -> Result<Self, StoreError> {
+        let database = location.open(folder, "audit.db", &SCHEMA)?;
+        Ok(Self::with(database, retention))
+    }
+
+    fn with(database: Database, retention: Retention) -> Self {
+        AuditStore {
+            database,
             retention,
             added: 0,
-        })
+        }
     }
 
     /// Keeps evidence, which was [deflated](deflate).
     pub fn keep(&mut self, shown: &Shown, deflated: &[u8]) -> Result<(), StoreError> {
         let content = |_| StoreError::Content("evidence");
-        self.connection.execute(
+        self.database.execute(
             "INSERT INTO evidence (worker, asked, effect, reason, request, size, deflated)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
             params![
@@ -150,14 +166,14 @@ impl AuditStore {
         self.added = 0;
         let days = i64::from(self.retention.days);
         let oldest = now.plus_secs(-days.saturating_mul(86_400));
-        let transaction = self.connection.transaction()?;
-        let mut gone =
-            transaction.execute("DELETE FROM evidence WHERE asked < ?1", [oldest.millis()])?;
-        for id in too_much(&transaction, self.retention.bytes)? {
-            gone += transaction.execute("DELETE FROM evidence WHERE id = ?1", [id])?;
-        }
-        transaction.commit()?;
-        Ok(gone)
+        self.database.change(|on| {
+            let old = "DELETE FROM evidence WHERE asked < ?1";
+            let mut gone = on.execute(old, params![oldest.millis()])?;
+            for id in too_much(on, self.retention.bytes)? {
+                gone += on.execute("DELETE FROM evidence WHERE id = ?1", params![id])?;
+            }
+            Ok(gone)
+        })
     }
 
     /// What is kept, newest first: of all workers, or of one; before a number if one is given.
@@ -166,41 +182,32 @@ impl AuditStore {
         worker: Option<&str>,
         before: Option<u64>,
     ) -> Result<Vec<EvidenceRecord>, StoreError> {
-        let mut statement = self.connection.prepare_cached(
-            "SELECT id, worker, asked, effect, reason, size FROM evidence
-             WHERE (?1 IS NULL OR worker = ?1) AND (?2 IS NULL OR id < ?2)
-             ORDER BY id DESC LIMIT ?3",
-        )?;
         let before = before.map(|number| i64::try_from(number).unwrap_or(i64::MAX));
-        let mut rows = statement.query(params![worker, before, LISTED])?;
-        let mut records = Vec::new();
-        while let Some(row) = rows.next()? {
-            records.push(record_from(row)?);
-        }
-        Ok(records)
+        let rows = self.database.query(
+            "SELECT id, worker, asked, effect, reason, size FROM evidence
+             WHERE (CAST(?1 AS TEXT) IS NULL OR worker = ?1) AND (CAST(?2 AS BIGINT) IS NULL OR id < ?2)
+             ORDER BY id DESC LIMIT ?3",
+            params![worker, before, LISTED],
+        )?;
+        rows.iter().map(record_from).collect()
     }
 
     /// Evidence that was kept, whole.
     pub fn evidence(&self, id: u64) -> Result<KeptEvidence, StoreError> {
         let content = || StoreError::Content("evidence");
-        let mut statement = self.connection.prepare_cached(
+        let number = i64::try_from(id).unwrap_or(i64::MAX);
+        let found = self.database.first(
             "SELECT id, worker, asked, effect, reason, size, request, deflated FROM evidence
              WHERE id = ?1",
+            params![number],
         )?;
-        let number = i64::try_from(id).unwrap_or(i64::MAX);
-        let found = statement
-            .query_row([number], |row| {
-                let (request, deflated): (String, Vec<u8>) = (row.get(6)?, row.get(7)?);
-                Ok((record_from(row), request, deflated))
-            })
-            .optional()?;
-        let (record, request, deflated) = found.ok_or_else(|| StoreError::NotFound {
+        let found = found.ok_or_else(|| StoreError::NotFound {
             kind: "evidence",
             name: id.to_string(),
         })?;
-        let record = record?;
+        let (record, request): (_, String) = (record_from(&found)?, found.get(6)?);
         let mut evidence = Vec::new();
-        DeflateDecoder::new(deflated.as_slice())
+        DeflateDecoder::new(found.bytes(7)?)
             .take(record.size)
             .read_to_end(&mut evidence)
             .map_err(|_| content())?;
@@ -213,14 +220,12 @@ impl AuditStore {
 }
 
 /// The records that are too much: again and again the oldest of the worker that has most.
-fn too_much(connection: &Connection, limit: u64) -> Result<Vec<i64>, StoreError> {
+fn too_much(on: &Transaction<'_>, limit: u64) -> Result<Vec<i64>, StoreError> {
     let mut workers: BTreeMap<String, (u64, VecDeque<(i64, u64)>)> = BTreeMap::new();
     let mut total = 0_u64;
-    let mut statement = connection
-        .prepare_cached("SELECT id, worker, length(deflated) FROM evidence ORDER BY id")?;
-    let mut rows = statement.query([])?;
-    while let Some(row) = rows.next()? {
-        let size = u64::try_from(row.get::<_, i64>(2)?).unwrap_or(0);
+    let all = "SELECT id, worker, length(deflated) FROM evidence ORDER BY id";
+    for row in on.query(all, &[])? {
+        let size = u64::try_from(row.get::<i64>(2)?).unwrap_or(0);
         let (sum, records) = workers.entry(row.get(1)?).or_default();
         records.push_back((row.get(0)?, size));
         *sum += size;
@@ -238,7 +243,7 @@ fn too_much(connection: &Connection, limit: u64) -> Result<Vec<i64>, StoreError>
     Ok(gone)
 }
 
-fn record_from(row: &Row<'_>) -> Result<EvidenceRecord, StoreError> {
+fn record_from(row: &Row) -> Result<EvidenceRecord, StoreError> {
     let effect: String = row.get(3)?;
     let number = |number: i64| u64::try_from(number).unwrap_or(0);
     Ok(EvidenceRecord {

@@ -26,7 +26,7 @@ pub use start::{StartRequest, StartVerdict, may_start};
 pub use status::{Outcome, PodStatus, Trust, WorkerStatus};
 pub(crate) use store::RAN_OUT;
 pub use store::{
-    Change, ChangeKind, Changes, Conclusion, KEPT_CHANGES, Stale, StoreError, VerifierStore,
-    Watched,
+    Beat, Change, ChangeKind, Changes, Committed, Conclusion, KEPT_CHANGES, Lease, Revision,
+    SKEW_MILLIS, Stale, StoreError, Turn, VerifierStore, Watched,
 };
 pub use strangers::appraise_strangers;

@@ -436,8 +436,10 @@ impl TrustStore for Process {
             appraisal: &judged.appraisal,
             outcomes: &outcomes,
             at: judged.asked,
+            lease: None,
         };
-        self.store().commit(&conclusion).map_err(store_fault)
+        let committed = self.store().commit(&conclusion).map_err(store_fault);
+        Ok(committed?.stale)
     }
 
     async fn refute(
@@ -449,7 +451,7 @@ impl TrustStore for Process {
     ) -> Result<bool, Fault> {
         let mut store = self.store();
         store
-            .refute_pod(pod, generation, reason, at)
+            .refute_pod(pod, generation, reason, at, None)
             .map_err(store_fault)
     }
 
@@ -462,7 +464,7 @@ impl TrustStore for Process {
     ) -> Result<bool, Fault> {
         let mut store = self.store();
         store
-            .suspend_worker(worker, generation, reason, at)
+            .suspend_worker(worker, generation, reason, at, None)
             .map_err(store_fault)
     }
 
@@ -475,7 +477,7 @@ impl TrustStore for Process {
     ) -> Result<bool, Fault> {
         let mut store = self.store();
         store
-            .distrust_worker(worker, generation, reason, at)
+            .distrust_worker(worker, generation, reason, at, None)
             .map_err(store_fault)
     }
 }

@@ -68,6 +68,8 @@ mod roles;
 mod schemas;
 #[cfg(not(feature = "tpm"))]
 mod separation;
+#[cfg(all(feature = "postgres", not(feature = "tpm")))]
+mod several;
 #[cfg(not(feature = "tpm"))]
 mod signed;
 #[cfg(not(feature = "tpm"))]

@@ -145,6 +145,9 @@ fn common() -> Table {
 async fn ready(State(gate): Shared) -> Result<&'static str, Problem> {
     if let Some(verifier) = &gate.verifier {
         verifier.store().version()?;
+        if let Some(why) = verifier.sharing().and_then(|sharing| sharing.unready()) {
+            return Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, why));
+        }
     }
     if let Some(registrar) = &gate.registrar {
         registrar.inner().manufacturers()?;

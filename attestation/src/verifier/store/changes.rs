@@ -1,12 +1,12 @@
 //! What changed in the trust in workers and pods, in order, for whoever watches.
 
-use rusqlite::{Row, params};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::super::status::Trust;
 use super::{StoreError, VerifierStore, signed, unsigned};
 use crate::clock::Timestamp;
+use crate::database::{DatabaseError, Row, Transaction, params};
 
 /// How many changes are remembered; who is further behind lists everything again.
 pub const KEPT_CHANGES: u64 = 20_000;
@@ -67,60 +67,57 @@ pub struct Changes {
 impl VerifierStore {
     /// The version of the last change; 0 before the first.
     pub fn version(&self) -> Result<u64, StoreError> {
-        let mut statement = self.0.prepare_cached(
-            "SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'change'), 0)",
-        )?;
-        Ok(unsigned(statement.query_row([], |row| row.get(0))?))
+        let last = |on: &Transaction<'_>| format!("SELECT {}", on.last_of("change", "version"));
+        let rows = self.0.query_with(last, &[])?;
+        let row = rows.first().ok_or(DatabaseError::Nothing)?;
+        Ok(unsigned(row.get(0)?))
     }
 
     /// The changes after a version. A version that is too old, or from another database, is refused: what
     /// happened since cannot be told.
     pub fn changes(&self, since: u64) -> Result<Changes, StoreError> {
-        let latest = self.version()?;
-        let oldest: Option<i64> =
-            self.0
-                .query_row("SELECT min(version) FROM change", [], |row| row.get(0))?;
-        let oldest = oldest.map_or(latest.saturating_add(1), unsigned);
-        if since > latest || since.saturating_add(1) < oldest {
-            return Err(StoreError::Gone { since });
-        }
-        let mut statement = self.0.prepare_cached(
-            "SELECT version, kind, name, what, trust, reason, at FROM change
-             WHERE version > ?1 ORDER BY version LIMIT ?2",
-        )?;
-        let mut rows = statement.query(params![signed(since), signed(AT_ONCE)])?;
-        let mut changes = Vec::new();
-        while let Some(row) = rows.next()? {
-            changes.push(change_from(row)?);
-        }
-        let version = changes.last().map_or(since, |change| change.version);
-        Ok(Changes { version, changes })
+        self.0.read(|on| {
+            let last = on.last_of("change", "version");
+            let ends = on.one(&format!("SELECT {last}, min(version) FROM change"), &[])?;
+            let (latest, oldest) = (unsigned(ends.get(0)?), ends.get::<Option<i64>>(1)?);
+            let oldest = oldest.map_or(latest.saturating_add(1), unsigned);
+            if since > latest || since.saturating_add(1) < oldest {
+                return Err(StoreError::Gone { since });
+            }
+            let rows = on.query(
+                "SELECT version, kind, name, what, trust, reason, at FROM change
+                 WHERE version > ?1 ORDER BY version LIMIT ?2",
+                params![signed(since), signed(AT_ONCE)],
+            )?;
+            let changes: Vec<Change> = rows.iter().map(change_from).collect::<Result<_, _>>()?;
+            let version = changes.last().map_or(since, |change| change.version);
+            Ok(Changes { version, changes })
+        })
     }
 
     /// The last changes, newest first.
     pub fn recent(&self, most: u32) -> Result<Vec<Change>, StoreError> {
-        let mut statement = self.0.prepare_cached(
+        let rows = self.0.query(
             "SELECT version, kind, name, what, trust, reason, at FROM change
              ORDER BY version DESC LIMIT ?1",
+            params![most],
         )?;
-        let mut rows = statement.query([most])?;
-        let mut changes = Vec::new();
-        while let Some(row) = rows.next()? {
-            changes.push(change_from(row)?);
-        }
-        Ok(changes)
+        rows.iter().map(change_from).collect()
     }
 
     /// Up to which version a webhook was told; a new one is told what happens from now on.
     pub fn told(&mut self, url: &str) -> Result<u64, StoreError> {
-        let version = signed(self.version()?);
-        let told: i64 = self.0.query_row(
-            "INSERT INTO webhook VALUES (?1, ?2) ON CONFLICT (url) DO UPDATE SET url = url
-             RETURNING version",
-            params![url, version],
-            |row| row.get(0),
-        )?;
-        Ok(unsigned(told))
+        self.0.change(|on| {
+            let last = on.last_of("change", "version");
+            let told = on.one(
+                &format!(
+                    "INSERT INTO webhook VALUES (?1, {last})
+                     ON CONFLICT (url) DO UPDATE SET url = excluded.url RETURNING version"
+                ),
+                params![url],
+            )?;
+            Ok(unsigned(told.get(0)?))
+        })
     }
 
     /// Notes up to which version a webhook was told.
@@ -140,16 +137,17 @@ impl VerifierStore {
     ) -> Result<Vec<(&'static str, Trust, u64)>, StoreError> {
         let mut counts = Vec::new();
         for (name, table) in [("workers", "worker"), ("pods", "pod")] {
-            let mut statement = self.0.prepare_cached(&format!(
+            let statement = format!(
                 "SELECT count(*) FROM {table} WHERE ?1 = CASE
                      WHEN trust = 'trusted' AND (checked < ?2 OR checked > ?3) THEN 'unknown'
                      ELSE trust END"
-            ))?;
+            );
+            let (oldest, newest) = self.counted(now, lifetime_millis);
             for trust in Trust::ALL {
-                let oldest = now.plus_millis(-lifetime_millis).millis();
-                let number = params![trust.name(), oldest, now.millis()];
-                let number = statement.query_row(number, |row| row.get(0))?;
-                counts.push((name, trust, unsigned(number)));
+                let row = self
+                    .0
+                    .one(&statement, params![trust.name(), oldest, newest])?;
+                counts.push((name, trust, unsigned(row.get(0)?)));
             }
         }
         Ok(counts)
@@ -158,30 +156,47 @@ impl VerifierStore {
     /// Ends the trust in what was decided longer ago than results count, or after now: a clock that was set
     /// back does not prolong it.
     pub fn expire(&mut self, now: Timestamp, lifetime_millis: i64) -> Result<usize, StoreError> {
-        let transaction = self.0.transaction()?;
-        let mut ended = 0;
-        for table in ["worker", "pod"] {
-            ended += transaction.execute(
-                &format!(
-                    "UPDATE {table} SET trust = 'unknown', reason = '{RAN_OUT}'
-                     WHERE trust = 'trusted' AND (checked < ?1 OR checked > ?2)"
-                ),
-                params![now.plus_millis(-lifetime_millis).millis(), now.millis()],
-            )?;
-        }
-        transaction.execute(
-            "DELETE FROM change WHERE version <= (SELECT max(version) FROM change) - ?1",
-            [signed(KEPT_CHANGES)],
+        let (oldest, newest) = self.counted(now, lifetime_millis);
+        let due = self.0.one(
+            "SELECT EXISTS (SELECT 1 FROM worker WHERE trust = 'trusted' AND (checked < ?1 OR checked > ?2))
+                 OR EXISTS (SELECT 1 FROM pod WHERE trust = 'trusted' AND (checked < ?1 OR checked > ?2))
+                 OR (SELECT max(version) - min(version) FROM change) >= ?3",
+            params![oldest, newest, signed(KEPT_CHANGES)],
         )?;
-        transaction.commit()?;
-        Ok(ended)
+        // As a rule there is nothing to be done, and nobody has to wait for that.
+        if due.get::<Option<bool>>(0)? != Some(true) {
+            return Ok(0);
+        }
+        self.0.change(|on| {
+            let mut ended = 0;
+            for table in ["worker", "pod"] {
+                ended += on.execute(
+                    &format!(
+                        "UPDATE {table} SET trust = 'unknown', reason = '{RAN_OUT}'
+                         WHERE trust = 'trusted' AND (checked < ?1 OR checked > ?2)"
+                    ),
+                    params![oldest, newest],
+                )?;
+            }
+            on.execute(
+                "DELETE FROM change WHERE version <= (SELECT max(version) FROM change) - ?1",
+                params![signed(KEPT_CHANGES)],
+            )?;
+            Ok(ended)
+        })
+    }
+
+    /// When trust that counts now was decided: since when, and until when.
+    fn counted(&self, now: Timestamp, lifetime_millis: i64) -> (i64, i64) {
+        let oldest = now.plus_millis(-lifetime_millis).millis();
+        (oldest, now.plus_millis(self.skew_millis()).millis())
     }
 }
 
 /// Why something is not trusted any more that nobody refuted.
 pub(crate) const RAN_OUT: &str = "the last result ran out";
 
-fn change_from(row: &Row<'_>) -> Result<Change, StoreError> {
+fn change_from(row: &Row) -> Result<Change, StoreError> {
     let (kind, what, trust): (String, String, String) = (row.get(1)?, row.get(3)?, row.get(4)?);
     let unreadable = || StoreError::Content("change");
     Ok(Change {

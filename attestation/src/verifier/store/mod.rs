@@ -1,25 +1,27 @@
 //! The verifier's durable state: cursors, ledgers, and the trust in workers and pods.
 //!
-//! One SQLite database in write-ahead mode with full synchronisation; every change is one transaction,
-//! so that a loss of power leaves the state before it or after it.
+//! In SQLite (write-ahead mode with full synchronisation), or in PostgreSQL where several verifiers share it; every change
+//! is one transaction, so that a loss of power leaves the state before it or after it.
 
 mod changes;
 mod commit;
 mod history;
+mod leases;
+mod orphans;
 mod pods;
 mod schema;
 mod workers;
 
 pub(crate) use changes::RAN_OUT;
 pub use changes::{Change, ChangeKind, Changes, KEPT_CHANGES, Watched};
-pub use commit::{Conclusion, Stale};
+pub use commit::{Committed, Conclusion, Stale};
+pub use leases::{Beat, Lease, Turn};
+pub use workers::Revision;
 
 use std::path::Path;
 
-use rusqlite::Connection;
-
-use crate::registrar::database::{self, DatabaseError};
-use schema::{APPLICATION, MIGRATIONS};
+use crate::database::{Database, DatabaseError, Location};
+use schema::SCHEMA;
 
 /// Why the state could not be read or written.
 #[derive(Debug, thiserror::Error)]
@@ -52,26 +54,37 @@ pub enum StoreError {
     },
 }
 
-impl From<rusqlite::Error> for StoreError {
-    fn from(error: rusqlite::Error) -> Self {
-        StoreError::Database(error.into())
-    }
-}
-
 /// The database.
-pub struct VerifierStore(Connection);
+pub struct VerifierStore(Database);
+
+/// How far the clocks of verifiers that share a database may be apart, in milliseconds.
+pub const SKEW_MILLIS: i64 = 5_000;
 
 impl VerifierStore {
     /// Opens or makes the database in a file.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
-        let connection = database::open(path, APPLICATION, MIGRATIONS)?;
-        Ok(VerifierStore(connection))
+        Ok(VerifierStore(Database::open(path, &SCHEMA)?))
+    }
+
+    /// Opens or makes the database where it is: `verifier.db` in a folder, or a store that verifiers share.
+    pub fn open_at(location: &Location, folder: &Path) -> Result<Self, StoreError> {
+        let database = location.open(folder, "verifier.db", &SCHEMA)?;
+        Ok(VerifierStore(database))
     }
 
     /// A database that is gone with the process.
     pub fn in_memory() -> Result<Self, StoreError> {
-        let connection = database::open_in_memory(APPLICATION, MIGRATIONS)?;
-        Ok(VerifierStore(connection))
+        Ok(VerifierStore(Database::in_memory(&SCHEMA)?))
+    }
+
+    /// Whether other verifiers have the same database.
+    pub fn is_shared(&self) -> bool {
+        self.0.is_shared()
+    }
+
+    /// How far in the future something may have been decided: by a verifier whose clock is ahead, or not at all.
+    pub fn skew_millis(&self) -> i64 {
+        if self.is_shared() { SKEW_MILLIS } else { 0 }
     }
 }
 

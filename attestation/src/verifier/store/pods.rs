@@ -2,14 +2,13 @@
 
 use std::collections::HashSet;
 
-use rusqlite::types::Null;
-use rusqlite::{OptionalExtension as _, ToSql, Transaction, params};
-
 use super::super::node::{Pod, PodContainer};
 use super::super::status::{PodStatus, Trust};
 use super::commit::{ledger_of, replace_ledger};
+use super::leases::{Lease, counts};
 use super::{StoreError, VerifierStore, history, not_found, signed, unsigned};
 use crate::clock::Timestamp;
+use crate::database::{Transaction, Value, params};
 use crate::ima::{ContainerId, Cursor, PodUid};
 
 impl VerifierStore {
@@ -19,67 +18,64 @@ impl VerifierStore {
     pub fn declare_pod(&mut self, pod: &Pod, now: Timestamp) -> Result<bool, StoreError> {
         let description =
             serde_json::to_string(pod).map_err(|_| StoreError::Content("description"))?;
-        let transaction = self.0.transaction()?;
-        let known: Option<String> = transaction
-            .query_row(
-                "SELECT description FROM pod WHERE uid = ?1",
-                [pod.uid.to_string()],
-                |row| row.get(0),
-            )
-            .optional()?;
-        if let Some(known) = known {
-            let known = parse(&known)?;
-            let same = known.claim() == pod.claim()
-                && known.tenant == pod.tenant
-                && known.worker == pod.worker;
-            if !same {
-                return Err(StoreError::Conflict(format!(
-                    "pod `{}` is known with another name, owner or worker",
-                    pod.uid
-                )));
+        let uid = pod.uid.to_string();
+        self.0.change(|on| {
+            let known = on.first("SELECT description FROM pod WHERE uid = ?1", params![uid])?;
+            if let Some(known) = known {
+                let known = parse(&known.get::<String>(0)?)?;
+                let same = known.claim() == pod.claim()
+                    && known.tenant == pod.tenant
+                    && known.worker == pod.worker;
+                if !same {
+                    return Err(StoreError::Conflict(format!(
+                        "pod `{uid}` is known with another name, owner or worker"
+                    )));
+                }
             }
-        }
-        transaction.execute(
-            "INSERT INTO pod (uid, worker, description, trust, reason, checked)
-             VALUES (?1, ?2, ?3, 'unknown', 'declared, not yet attested', ?4)
-             ON CONFLICT (uid) DO UPDATE SET description = ?3,
-                 trust = CASE trust WHEN 'untrusted' THEN trust ELSE 'unknown' END,
-                 reason = CASE trust WHEN 'untrusted' THEN reason
-                     ELSE 'described anew, not yet attested' END,
-                 token = ''
-             WHERE description <> ?3",
-            params![pod.uid.to_string(), pod.worker, description, now.millis()],
-        )?;
-        remember(&transaction, pod)?;
-        history::remember(&transaction, pod)?;
-        let anew = look_again(&transaction, pod.uid)?;
-        transaction.commit()?;
-        Ok(anew)
+            on.execute(
+                "INSERT INTO pod (uid, worker, description, trust, reason, checked)
+                 VALUES (?1, ?2, ?3, 'unknown', 'declared, not yet attested', ?4)
+                 ON CONFLICT (uid) DO UPDATE SET description = excluded.description,
+                     trust = CASE pod.trust WHEN 'untrusted' THEN pod.trust ELSE 'unknown' END,
+                     reason = CASE pod.trust WHEN 'untrusted' THEN pod.reason
+                         ELSE 'described anew, not yet attested' END,
+                     token = ''
+                 WHERE pod.description <> excluded.description",
+                params![uid, pod.worker, description, now.millis()],
+            )?;
+            remember(on, pod)?;
+            history::remember(on, pod)?;
+            look_again(on, pod.uid)
+        })
     }
 
     /// Forgets a pod that is gone, and what it was measured to run.
     pub fn remove_pod(&mut self, uid: PodUid, now: Timestamp) -> Result<(), StoreError> {
-        let transaction = self.0.transaction()?;
-        let containers = history::remember_gone(&transaction, uid, now)?;
-        let worker: Option<String> = transaction
-            .query_row(
-                "DELETE FROM pod WHERE uid = ?1
-                 RETURNING (SELECT id FROM worker WHERE name = pod.worker)",
-                [uid.to_string()],
-                |row| row.get(0),
-            )
-            .optional()?
-            .ok_or_else(|| not_found("pod", uid))?;
-        if let Some(id) = worker {
-            let mut ledger = ledger_of(&transaction, &id)?;
-            ledger.forget_pod(uid, &containers);
-            replace_ledger(&transaction, &id, &ledger)?;
-            transaction.execute(
-                "INSERT OR REPLACE INTO removed_pod VALUES (?1, ?2, ?3)",
-                params![uid.to_string(), id, words(&containers)],
-            )?;
-        }
-        Ok(transaction.commit()?)
+        self.0.change(|on| {
+            let containers = history::remember_gone(on, uid, now)?;
+            let worker = on
+                .first(
+                    "DELETE FROM pod WHERE uid = ?1
+                     RETURNING (SELECT id FROM worker WHERE name = pod.worker)",
+                    params![uid.to_string()],
+                )?
+                .ok_or_else(|| not_found("pod", uid))?;
+            if let Some(id) = worker.get::<Option<String>>(0)? {
+                let mut ledger = ledger_of(on, &id)?;
+                ledger.forget_pod(uid, &containers);
+                replace_ledger(on, &id, &ledger)?;
+                on.execute(
+                    "UPDATE worker SET revision = revision + 1 WHERE id = ?1",
+                    params![id],
+                )?;
+                on.execute(
+                    "INSERT INTO removed_pod VALUES (?1, ?2, ?3) ON CONFLICT (uid) DO UPDATE
+                         SET worker = excluded.worker, containers = excluded.containers",
+                    params![uid.to_string(), id, words(&containers)],
+                )?;
+            }
+            Ok(())
+        })
     }
 
     /// All pods, or those of one worker.
@@ -95,7 +91,7 @@ impl VerifierStore {
         most: u32,
     ) -> Result<Vec<PodStatus>, StoreError> {
         let condition = match worker {
-            None => "?1 IS NULL AND uid > ?2",
+            None => "CAST(?1 AS TEXT) IS NULL AND uid > ?2",
             Some(_) => "worker = ?1 AND uid > ?2",
         };
         self.pods_where(condition, params![worker, after, most])
@@ -107,12 +103,12 @@ impl VerifierStore {
         worker: &str,
         (from, to): (Timestamp, Timestamp),
     ) -> Result<HashSet<PodUid>, StoreError> {
-        let mut statement = self.0.prepare_cached(
+        let rows = self.0.query(
             "SELECT uid FROM pod WHERE worker = ?1 AND trust = 'trusted' AND checked BETWEEN ?2 AND ?3",
+            params![worker, from.millis(), to.millis()],
         )?;
-        let mut rows = statement.query(params![worker, from.millis(), to.millis()])?;
         let mut found = HashSet::new();
-        while let Some(row) = rows.next()? {
+        for row in rows {
             let uid: String = row.get(0)?;
             found.insert(uid.parse().map_err(|_| StoreError::Content("pod"))?);
         }
@@ -122,16 +118,21 @@ impl VerifierStore {
     fn pods_where(
         &self,
         condition: &str,
-        values: &[&dyn ToSql],
+        values: &[Value<'_>],
     ) -> Result<Vec<PodStatus>, StoreError> {
-        let mut statement = self.0.prepare_cached(&format!(
-            "SELECT description, trust, reason, checked, token, version, generation,
-                 (SELECT json_group_array(json(description)) FROM container WHERE pod = uid)
-             FROM pod WHERE {condition} ORDER BY uid LIMIT ?3",
-        ))?;
-        let mut rows = statement.query(values)?;
+        let rows = self.0.query_with(
+            |on| {
+                let had = on.list_of("description");
+                format!(
+                    "SELECT description, trust, reason, checked, token, version, generation,
+                         (SELECT {had} FROM container WHERE pod = uid)
+                     FROM pod WHERE {condition} ORDER BY uid LIMIT ?3"
+                )
+            },
+            values,
+        )?;
         let mut pods = Vec::new();
-        while let Some(row) = rows.next()? {
+        for row in rows {
             let (description, trust): (String, String) = (row.get(0)?, row.get(1)?);
             let pod = parse(&description)?;
             let history: String = row.get(7)?;
@@ -154,8 +155,10 @@ impl VerifierStore {
 
     /// One pod, by its identifier and nothing else.
     pub fn pod(&self, uid: PodUid) -> Result<PodStatus, StoreError> {
-        let found =
-            self.pods_where("?1 IS NULL AND uid = ?2", params![Null, uid.to_string(), 1])?;
+        let found = self.pods_where(
+            "CAST(?1 AS TEXT) IS NULL AND uid = ?2",
+            params![None::<String>, uid.to_string(), 1_i64],
+        )?;
         found
             .into_iter()
             .next()
@@ -171,40 +174,40 @@ impl VerifierStore {
         generation: u64,
         reason: &str,
         at: Timestamp,
+        lease: Option<&Lease>,
     ) -> Result<bool, StoreError> {
-        let changed = self.0.execute(
-            "UPDATE pod SET trust = 'untrusted', reason = ?2, checked = ?3, token = ''
-             WHERE uid = ?1 AND generation = ?4",
-            params![uid.to_string(), reason, at.millis(), signed(generation)],
-        )?;
-        Ok(changed == 1)
+        self.0.change(|on| {
+            counts(on, lease)?;
+            let changed = on.execute(
+                "UPDATE pod SET trust = 'untrusted', reason = ?2, checked = ?3, token = ''
+                 WHERE uid = ?1 AND generation = ?4",
+                params![uid.to_string(), reason, at.millis(), signed(generation)],
+            )?;
+            Ok(changed == 1)
+        })
     }
 }
 
 /// What a pod ran before it was removed was forgotten. When it comes back, its worker's log is read from the first
 /// entry on, so that nothing is washed clean by a removal.
-fn look_again(transaction: &Transaction<'_>, uid: PodUid) -> Result<bool, StoreError> {
-    let worker: Option<String> = transaction
-        .query_row(
-            "DELETE FROM removed_pod WHERE uid = ?1 RETURNING worker",
-            [uid.to_string()],
-            |row| row.get(0),
-        )
-        .optional()?;
-    let Some(id) = worker else { return Ok(false) };
-    let cursor: Option<String> = transaction
-        .query_row("SELECT cursor FROM worker WHERE id = ?1", [&id], |row| {
-            row.get(0)
-        })
-        .optional()?
-        .flatten();
+fn look_again(on: &Transaction<'_>, uid: PodUid) -> Result<bool, StoreError> {
+    let worker = on.first(
+        "DELETE FROM removed_pod WHERE uid = ?1 RETURNING worker",
+        params![uid.to_string()],
+    )?;
+    let Some(worker) = worker else {
+        return Ok(false);
+    };
+    let id: String = worker.get(0)?;
+    let cursor = on.first("SELECT cursor FROM worker WHERE id = ?1", params![id])?;
+    let cursor: Option<String> = cursor.map(|row| row.get(0)).transpose()?.flatten();
     if let Some(text) = cursor {
         let content = |_| StoreError::Content("cursor");
         let mut cursor: Cursor = serde_json::from_str(&text).map_err(content)?;
         cursor.read_by = None;
         let text = serde_json::to_string(&cursor).map_err(content)?;
-        transaction.execute(
-            "UPDATE worker SET cursor = ?2 WHERE id = ?1",
+        on.execute(
+            "UPDATE worker SET cursor = ?2, revision = revision + 1 WHERE id = ?1",
             params![id, text],
         )?;
     }
@@ -222,14 +225,15 @@ fn parse(description: &str) -> Result<Pod, StoreError> {
 
 /// Every container of a pod that has an identifier is remembered for as long as the pod is: a container that
 /// is started again gets another one, and the log still has what the first one ran.
-fn remember(transaction: &Transaction<'_>, pod: &Pod) -> Result<(), StoreError> {
-    let mut statement =
-        transaction.prepare_cached("INSERT OR IGNORE INTO container VALUES (?1, ?2, ?3)")?;
+fn remember(on: &Transaction<'_>, pod: &Pod) -> Result<(), StoreError> {
     for container in &pod.containers {
         let Some(id) = container.id else { continue };
         let description =
             serde_json::to_string(container).map_err(|_| StoreError::Content("container"))?;
-        statement.execute(params![pod.uid.to_string(), id.to_string(), description])?;
+        on.execute(
+            "INSERT INTO container VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
+            params![pod.uid.to_string(), id.to_string(), description],
+        )?;
     }
     Ok(())
 }

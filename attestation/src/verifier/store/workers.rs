@@ -1,13 +1,14 @@
 //! Workers in the verifier's database.
 
-use rusqlite::{OptionalExtension as _, params};
 use uuid::Uuid;
 
 use super::super::node::Node;
 use super::super::status::{Trust, WorkerStatus};
 use super::commit::ledger_of;
+use super::leases::{Lease, counts};
 use super::{StoreError, VerifierStore, history, not_found, signed, unsigned};
 use crate::clock::Timestamp;
+use crate::database::{Transaction, params};
 use crate::protocol::Admission;
 
 impl VerifierStore {
@@ -15,47 +16,56 @@ impl VerifierStore {
     /// starts over; the same registration may be told twice.
     pub fn admit(&mut self, new: &Admission, now: Timestamp) -> Result<(), StoreError> {
         let (id, registration) = (new.id.to_string(), new.registration.to_string());
-        let transaction = self.0.transaction()?;
-        let same: Option<bool> = transaction
-            .query_row(
-                "SELECT registration IS ?4 AND address = ?3 FROM worker WHERE id = ?1 AND name = ?2",
+        self.0.change(|on| {
+            let same = on.first(
+                "SELECT registration IS NOT DISTINCT FROM ?4 AND address = ?3 FROM worker
+                 WHERE id = ?1 AND name = ?2",
                 params![id, new.name, new.address, registration],
-                |row| row.get(0),
-            )
-            .optional()?;
-        if same == Some(true) {
-            return Ok(());
-        }
-        transaction.execute(
-            "DELETE FROM worker WHERE (id = ?1) <> (name = ?2)",
-            params![id, new.name],
-        )?;
-        transaction.execute("DELETE FROM ledger WHERE worker = ?1", [&id])?;
-        transaction.execute("DELETE FROM removed_pod WHERE worker = ?1", [&id])?;
-        transaction.execute(
-            "INSERT INTO worker (id, name, address, trust, reason, checked, registration)
-             VALUES (?1, ?2, ?3, 'unknown', 'registered, not yet attested', ?4, ?5)
-             ON CONFLICT (id) DO UPDATE SET address = ?3, trust = 'unknown',
-                 reason = 'registered, not yet attested', checked = ?4, registration = ?5, cursor = NULL",
-            params![id, new.name, new.address, now.millis(), registration],
-        )?;
-        history::forget(&transaction, &id, &new.name)?;
-        transaction.execute(
-            "UPDATE pod SET trust = 'unknown', reason = 'its worker was registered anew', token = ''
-             WHERE worker = ?1",
-            [&new.name],
-        )?;
-        Ok(transaction.commit()?)
+            )?;
+            if let Some(same) = same
+                && same.get(0)?
+            {
+                return Ok(());
+            }
+            on.execute(
+                "DELETE FROM worker WHERE (id = ?1) <> (name = ?2)",
+                params![id, new.name],
+            )?;
+            on.execute("DELETE FROM ledger WHERE worker = ?1", params![id])?;
+            on.execute("DELETE FROM removed_pod WHERE worker = ?1", params![id])?;
+            on.execute(
+                "INSERT INTO worker (id, name, address, trust, reason, checked, registration)
+                 VALUES (?1, ?2, ?3, 'unknown', 'registered, not yet attested', ?4, ?5)
+                 ON CONFLICT (id) DO UPDATE SET address = excluded.address, trust = excluded.trust,
+                     reason = excluded.reason, checked = excluded.checked,
+                     registration = excluded.registration, cursor = NULL,
+                     revision = worker.revision + 1",
+                params![id, new.name, new.address, now.millis(), registration],
+            )?;
+            history::forget(on, &id, &new.name)?;
+            on.execute(
+                "UPDATE lease SET due = 0 WHERE worker = ?1",
+                params![new.name],
+            )?;
+            on.execute(
+                "UPDATE pod SET trust = 'unknown', reason = 'its worker was registered anew', token = ''
+                 WHERE worker = ?1",
+                params![new.name],
+            )?;
+            Ok(())
+        })
     }
 
     /// Forgets a worker and its pods.
     pub fn remove_worker(&mut self, name: &str) -> Result<(), StoreError> {
-        let transaction = self.0.transaction()?;
-        transaction.execute("DELETE FROM worker WHERE name = ?1", [name])?;
-        transaction.execute("DELETE FROM pod WHERE worker = ?1", [name])?;
-        transaction.execute("DELETE FROM gone WHERE worker = ?1", [name])?;
-        transaction.execute("DELETE FROM image WHERE worker = ?1", [name])?;
-        Ok(transaction.commit()?)
+        self.0.change(|on| {
+            on.execute("DELETE FROM worker WHERE name = ?1", params![name])?;
+            for table in ["pod", "gone", "image", "lease"] {
+                let all = format!("DELETE FROM {table} WHERE worker = ?1");
+                on.execute(&all, params![name])?;
+            }
+            Ok(())
+        })
     }
 
     /// All workers.
@@ -64,13 +74,13 @@ impl VerifierStore {
     }
 
     fn workers_where(&self, name: Option<&str>) -> Result<Vec<WorkerStatus>, StoreError> {
-        let mut statement = self.0.prepare_cached(
+        let rows = self.0.query(
             "SELECT id, name, address, trust, reason, checked, version, generation FROM worker
-             WHERE ?1 IS NULL OR name = ?1 ORDER BY name",
+             WHERE CAST(?1 AS TEXT) IS NULL OR name = ?1 ORDER BY name",
+            params![name],
         )?;
-        let mut rows = statement.query([name])?;
         let mut workers = Vec::new();
-        while let Some(row) = rows.next()? {
+        for row in rows {
             let (id, trust): (String, String) = (row.get(0)?, row.get(3)?);
             workers.push(WorkerStatus {
                 id: id.parse().map_err(|_| StoreError::Content("worker"))?,
@@ -94,26 +104,33 @@ impl VerifierStore {
 
     /// How far a worker's log has been verified.
     pub fn node(&self, id: Uuid) -> Result<Node, StoreError> {
+        Ok(self.revised_node(id)?.0)
+    }
+
+    /// How far a worker's log has been verified, and the revision of that.
+    pub fn revised_node(&self, id: Uuid) -> Result<(Node, Revision), StoreError> {
         let id = id.to_string();
-        let cursor: Option<String> = self
-            .0
-            .query_row("SELECT cursor FROM worker WHERE id = ?1", [&id], |row| {
-                row.get(0)
-            })
-            .optional()?
-            .flatten();
-        let cursor = match cursor {
-            None => None,
-            Some(text) => {
-                Some(serde_json::from_str(&text).map_err(|_| StoreError::Content("cursor"))?)
-            }
-        };
-        let ledger = ledger_of(&self.0, &id)?;
-        Ok(Node {
-            cursor,
-            ledger,
-            ..Node::default()
+        self.0.read(|on| {
+            let found = on.first("SELECT cursor FROM worker WHERE id = ?1", params![id])?;
+            let cursor: Option<String> = found.map(|row| row.get(0)).transpose()?.flatten();
+            let cursor = match cursor {
+                None => None,
+                Some(text) => {
+                    Some(serde_json::from_str(&text).map_err(|_| StoreError::Content("cursor"))?)
+                }
+            };
+            let node = Node {
+                cursor,
+                ledger: ledger_of(on, &id)?,
+                ..Node::default()
+            };
+            Ok((node, revision_of(on, &id)?))
         })
+    }
+
+    /// The revision of what is known of a worker.
+    pub fn revision(&self, id: Uuid) -> Result<Revision, StoreError> {
+        self.0.read(|on| revision_of(on, &id.to_string()))
     }
 
     /// Distrusts a worker and every pod on it; false if the worker was registered anew since, so that the
@@ -124,27 +141,40 @@ impl VerifierStore {
         generation: u64,
         reason: &str,
         now: Timestamp,
+        lease: Option<&Lease>,
     ) -> Result<bool, StoreError> {
         let id = worker.to_string();
-        let transaction = self.0.transaction()?;
-        let changed = transaction.execute(
-            "UPDATE worker SET trust = 'untrusted', reason = ?2, checked = ?3
-             WHERE id = ?1 AND generation = ?4",
-            params![id, reason, now.millis(), signed(generation)],
-        )?;
-        if changed == 0 {
-            return Ok(false);
-        }
-        transaction.execute(
-            "UPDATE pod SET trust = 'untrusted', reason = ?2, checked = ?3, token = ''
-             WHERE worker = (SELECT name FROM worker WHERE id = ?1)",
-            params![
-                id,
-                format!("its worker is untrusted: {reason}"),
-                now.millis()
-            ],
-        )?;
-        transaction.commit()?;
-        Ok(true)
+        self.0.change(|on| {
+            counts(on, lease)?;
+            let changed = on.execute(
+                "UPDATE worker SET trust = 'untrusted', reason = ?2, checked = ?3
+                 WHERE id = ?1 AND generation = ?4",
+                params![id, reason, now.millis(), signed(generation)],
+            )?;
+            if changed == 0 {
+                return Ok(false);
+            }
+            on.execute(
+                "UPDATE pod SET trust = 'untrusted', reason = ?2, checked = ?3, token = ''
+                 WHERE worker = (SELECT name FROM worker WHERE id = ?1)",
+                params![
+                    id,
+                    format!("its worker is untrusted: {reason}"),
+                    now.millis()
+                ],
+            )?;
+            Ok(true)
+        })
+    }
+}
+
+/// Tells two states of what is known of a worker apart: its generation, and what was changed since that began.
+pub type Revision = (u64, u64);
+
+fn revision_of(on: &Transaction<'_>, id: &str) -> Result<Revision, StoreError> {
+    let found = "SELECT generation, revision FROM worker WHERE id = ?1";
+    match on.first(found, params![id])? {
+        Some(row) => Ok((unsigned(row.get(0)?), unsigned(row.get(1)?))),
+        None => Ok((0, 0)),
     }
 }

@@ -18,6 +18,7 @@ use std::time::Duration;
 use hyper::{Method, StatusCode};
 use locus_attestation::agent::rate::Rate;
 use locus_attestation::clock::{Clock, ManualClock, SystemClock, Timestamp};
+use locus_attestation::database::Location;
 use locus_attestation::digest::{Digest, HashAlg};
 use locus_attestation::gate::args::{enrol, init};
 use locus_attestation::gate::{GateConfig, RunningGate};
@@ -58,11 +59,18 @@ pub(crate) struct World {
     pub(crate) gate: Option<RunningGate>,
     pub(crate) gate_address: String,
     pub(crate) tenant: Uuid,
+    /// Where the gate keeps its databases.
+    pub(crate) store: Location,
 }
 
 impl World {
     /// An installation with a running gate, a manufacturer, a tenant and reference values.
     pub(crate) async fn new() -> Self {
+        Self::on(Location::Files).await
+    }
+
+    /// The same with its databases elsewhere.
+    pub(crate) async fn on(store: Location) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let installation = folder.path().join("gate");
         init(&installation, &SystemClock).unwrap();
@@ -74,6 +82,7 @@ impl World {
             gate: None,
             gate_address: String::new(),
             tenant: Uuid::nil(),
+            store,
             folder,
         };
         world.start_gate().await;
@@ -88,15 +97,25 @@ impl World {
 
     /// Starts the gate with another configuration.
     pub(crate) async fn start_gate_as(&mut self, change: impl FnOnce(&mut GateConfig)) {
-        let mut config = GateConfig::all_in(&self.folder.path().join("gate"));
-        change(&mut config);
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let clock: Arc<dyn Clock> = self.clock.clone();
-        let gate = locus_attestation::gate::start(config, listener, clock)
-            .await
-            .unwrap();
+        let gate = self.another(change).await;
         self.gate_address = gate.address.to_string();
         self.gate = Some(gate);
+    }
+
+    /// Another gate beside it.
+    pub(crate) async fn another(&self, change: impl FnOnce(&mut GateConfig)) -> RunningGate {
+        let mut config = GateConfig::all_in(&self.folder.path().join("gate"));
+        config.store = self.store.clone();
+        change(&mut config);
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        // Gates that share a store have its time.
+        let clock: Arc<dyn Clock> = match config.store.is_shared() {
+            true => Arc::new(SystemClock),
+            false => self.clock.clone(),
+        };
+        locus_attestation::gate::start(config, listener, clock)
+            .await
+            .unwrap()
     }
 
     /// A client with a role; a fresh certificate is enrolled for it.

@@ -1,51 +1,26 @@
-//! An embedded database that survives a power loss, and its migrations.
+//! A database in a file, which survives a power loss.
 
+use std::borrow::Cow;
 use std::fs::{OpenOptions, Permissions};
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rusqlite::{Connection, TransactionBehavior};
+use rusqlite::types::{ToSqlOutput, Value as Owned, ValueRef};
+use rusqlite::{Connection, ToSql, Transaction, TransactionBehavior, params_from_iter};
+
+use super::schema::Schema;
+use super::{DatabaseError, Row, Value};
 
 /// The rights of a database: which workers are trusted, and why, is nobody else's business.
 const OWNER_ONLY: u32 = 0o600;
 
-/// Why a database cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum DatabaseError {
-    /// SQLite reports an error.
-    #[error("the database reports: {0}")]
-    Sqlite(#[from] rusqlite::Error),
-    /// The file cannot be made or made private.
-    #[error("`{}`: {}", .0.display(), .1)]
-    File(PathBuf, std::io::Error),
-    /// The file is damaged.
-    #[error("the database is damaged: {0}")]
-    Damaged(String),
-    /// The file belongs to another program, or to another part of this one.
-    #[error("the file is a database of something else")]
-    Foreign,
-    /// The file was written by a newer version.
-    #[error("the database has version {found}, and this program knows versions up to {known}")]
-    Newer {
-        /// Of the file.
-        found: usize,
-        /// Of the program.
-        known: usize,
-    },
-}
-
 /// Opens a database, checks it and brings it to the newest version.
 ///
-/// `application` marks whose file it is. Each migration runs once, in order, all in one transaction:
-/// a crash leaves the old version, never half of the new one.
-pub fn open(
-    path: &Path,
-    application: i32,
-    migrations: &[&str],
-) -> Result<Connection, DatabaseError> {
+/// Each migration runs once, in order, all in one transaction: a crash leaves the old version, never half of the new one.
+pub(super) fn open(path: &Path, schema: &Schema) -> Result<Connection, DatabaseError> {
     keep_private(path).map_err(|error| DatabaseError::File(path.to_owned(), error))?;
-    prepare(Connection::open(path)?, application, migrations)
+    prepare(Connection::open(path)?, schema)
 }
 
 /// Makes the file, or takes away what others may do with it. What SQLite puts beside it gets the same rights.
@@ -74,15 +49,12 @@ fn keep_private(path: &Path) -> std::io::Result<()> {
 }
 
 /// As [`open`], in memory: for tests and demonstrations.
-pub fn open_in_memory(application: i32, migrations: &[&str]) -> Result<Connection, DatabaseError> {
-    prepare(Connection::open_in_memory()?, application, migrations)
+pub(super) fn open_in_memory(schema: &Schema) -> Result<Connection, DatabaseError> {
+    prepare(Connection::open_in_memory()?, schema)
 }
 
-fn prepare(
-    mut connection: Connection,
-    application: i32,
-    migrations: &[&str],
-) -> Result<Connection, DatabaseError> {
+fn prepare(mut connection: Connection, schema: &Schema) -> Result<Connection, DatabaseError> {
+    let migrations = schema.migrations;
     connection.busy_timeout(Duration::from_secs(5))?;
     // A write-ahead log, flushed at every commit: what was acknowledged survives a power loss.
     connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
@@ -99,7 +71,7 @@ fn prepare(
         .unwrap_or(usize::MAX);
     let tables: i64 =
         transaction.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
-    if owner != application && (owner != 0 || tables > 0) {
+    if owner != schema.application && (owner != 0 || tables > 0) {
         return Err(DatabaseError::Foreign);
     }
     if version > migrations.len() {
@@ -113,9 +85,9 @@ fn prepare(
         return Err(DatabaseError::Damaged(check));
     }
     for migration in migrations.iter().skip(version) {
-        transaction.execute_batch(migration)?;
+        transaction.execute_batch(&migration.for_sqlite())?;
     }
-    transaction.pragma_update(None, "application_id", application)?;
+    transaction.pragma_update(None, "application_id", schema.application)?;
     transaction.pragma_update(
         None,
         "user_version",
@@ -125,34 +97,102 @@ fn prepare(
     Ok(connection)
 }
 
+impl ToSql for Value<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(match self {
+            Value::Null => ToSqlOutput::Owned(Owned::Null),
+            Value::Bool(yes) => ToSqlOutput::Owned(Owned::Integer(i64::from(*yes))),
+            Value::Integer(number) => ToSqlOutput::Owned(Owned::Integer(*number)),
+            Value::Text(text) => ToSqlOutput::Borrowed(ValueRef::Text(text.as_bytes())),
+            Value::Blob(bytes) => ToSqlOutput::Borrowed(ValueRef::Blob(bytes)),
+        })
+    }
+}
+
+fn from_sql(value: ValueRef<'_>) -> Result<Value<'static>, DatabaseError> {
+    Ok(match value {
+        ValueRef::Null => Value::Null,
+        ValueRef::Integer(number) => Value::Integer(number),
+        ValueRef::Text(text) => match std::str::from_utf8(text) {
+            Ok(text) => Value::Text(Cow::Owned(text.to_owned())),
+            Err(_) => return Err(DatabaseError::Damaged("text that is no UTF-8".to_owned())),
+        },
+        ValueRef::Blob(bytes) => Value::Blob(Cow::Owned(bytes.to_vec())),
+        ValueRef::Real(_) => return Err(DatabaseError::Damaged("a fraction".to_owned())),
+    })
+}
+
+/// All that is done in there, or nothing. Whoever has the connection has it alone, so that transactions are not nested.
+pub(super) fn change<T, E: From<DatabaseError>>(
+    connection: &Connection,
+    work: impl FnOnce(&Connection) -> Result<T, E>,
+) -> Result<T, E> {
+    let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Immediate)
+        .map_err(DatabaseError::from)?;
+    let done = work(&transaction)?;
+    transaction.commit().map_err(DatabaseError::from)?;
+    Ok(done)
+}
+
+pub(super) fn query(
+    connection: &Connection,
+    statement: &str,
+    values: &[Value<'_>],
+) -> Result<Vec<Row>, DatabaseError> {
+    let mut statement = connection.prepare_cached(statement)?;
+    let columns = statement.column_count();
+    let mut rows = statement.query(params_from_iter(values))?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        let columns = (0..columns).map(|column| from_sql(row.get_ref(column)?));
+        found.push(Row(columns.collect::<Result<_, _>>()?));
+    }
+    Ok(found)
+}
+
+pub(super) fn execute(
+    connection: &Connection,
+    statement: &str,
+    values: &[Value<'_>],
+) -> Result<usize, DatabaseError> {
+    let mut statement = connection.prepare_cached(statement)?;
+    Ok(statement.execute(params_from_iter(values))?)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::database::Migration;
 
-    const ONE: &str = "CREATE TABLE a (x INTEGER NOT NULL) STRICT;";
-    const TWO: &str = "ALTER TABLE a ADD COLUMN y TEXT;";
+    const ONE: Migration = Migration::same("CREATE TABLE a (x INTEGER NOT NULL) STRICT;");
+    const TWO: Migration = Migration::same("ALTER TABLE a ADD COLUMN y TEXT;");
+    const BAD: Migration = Migration::same("CREATE TABLE b (x); CREATE TABLE a (x);");
+
+    fn schema(application: i32, migrations: &'static [Migration]) -> Schema {
+        Schema {
+            name: "test",
+            application,
+            migrations,
+        }
+    }
 
     #[test]
     fn migrations_run_once_and_in_order() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("db");
-        let first = open(&path, 7, &[ONE]).unwrap();
+        let first = open(&path, &schema(7, &[ONE])).unwrap();
         first.execute("INSERT INTO a VALUES (1)", []).unwrap();
         drop(first);
-        let second = open(&path, 7, &[ONE, TWO]).unwrap();
-        let row: (i64, Option<String>) = second
-            .query_row("SELECT x, y FROM a", [], |row| {
-                Ok((row.get(0)?, row.get(1)?))
-            })
-            .unwrap();
-        assert_eq!(row, (1, None));
+        let second = open(&path, &schema(7, &[ONE, TWO])).unwrap();
+        let rows = query(&second, "SELECT x, y FROM a", &[]).unwrap();
+        assert_eq!(rows, [Row(vec![Value::Integer(1), Value::Null])]);
         drop(second);
         assert!(matches!(
-            open(&path, 7, &[ONE]),
+            open(&path, &schema(7, &[ONE])),
             Err(DatabaseError::Newer { found: 2, known: 1 })
         ));
         assert!(matches!(
-            open(&path, 8, &[ONE, TWO]),
+            open(&path, &schema(8, &[ONE, TWO])),
             Err(DatabaseError::Foreign)
         ));
     }
@@ -167,7 +207,7 @@ mod tests {
             std::fs::set_permissions(file, Permissions::from_mode(0o666)).unwrap();
         }
         for path in [&new, &old] {
-            let database = open(path, 7, &[ONE]).unwrap();
+            let database = open(path, &schema(7, &[ONE])).unwrap();
             database.execute("INSERT INTO a VALUES (1)", []).unwrap();
             for suffix in ["", "-wal", "-shm"] {
                 let file = format!("{}{suffix}", path.display());
@@ -181,20 +221,18 @@ mod tests {
     fn a_failed_migration_leaves_the_old_version() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("db");
-        drop(open(&path, 7, &[ONE]).unwrap());
-        assert!(open(&path, 7, &[ONE, "CREATE TABLE b (x); CREATE TABLE a (x);"]).is_err());
-        let back = open(&path, 7, &[ONE]).unwrap();
-        let tables: i64 = back
-            .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
-            .unwrap();
-        assert_eq!(tables, 1);
+        drop(open(&path, &schema(7, &[ONE])).unwrap());
+        assert!(open(&path, &schema(7, &[ONE, BAD])).is_err());
+        let back = open(&path, &schema(7, &[ONE])).unwrap();
+        let tables = query(&back, "SELECT count(*) FROM sqlite_schema", &[]).unwrap();
+        assert_eq!(tables, [Row(vec![Value::Integer(1)])]);
     }
 
     #[test]
     fn a_damaged_file_is_noticed() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("db");
-        let connection = open(&path, 7, &[ONE]).unwrap();
+        let connection = open(&path, &schema(7, &[ONE])).unwrap();
         connection
             .execute_batch(
                 "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 9000)
@@ -206,6 +244,6 @@ mod tests {
         let middle = bytes.len() / 2;
         bytes[middle..middle + 2000].fill(0xa5);
         std::fs::write(&path, bytes).unwrap();
-        assert!(open(&path, 7, &[ONE]).is_err());
+        assert!(open(&path, &schema(7, &[ONE])).is_err());
     }
 }
