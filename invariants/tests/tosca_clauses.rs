@@ -110,4 +110,18 @@ fn long_chains_do_not_exhaust_the_stack() {
     let loaded = tosca.load(&Request::of(["f0.yaml"]), &loader, &mut sources);
     assert_eq!(loaded.diagnostics, []);
     assert_eq!(loaded.files.len(), 701);
+    // What lies above a thousand types is said not to be looked at.
+    let chain: String = (0..3000)
+        .map(|at| format!("  N{at}: {{derived_from: N{}}}\n", at + 1))
+        .collect();
+    let text = format!(
+        "{head}node_types:\n{chain}  N3000: {{}}\nservice_template:\n  node_templates:\n    a: {{type: N0}}\n"
+    );
+    let loader = MemoryLoader::new().with("service.yaml", text);
+    let loaded = tosca.load(&Request::of(["service.yaml"]), &loader, &mut sources);
+    let unchecked: Vec<&str> = loaded.unchecked.iter().map(|one| &*one.message).collect();
+    assert!(
+        matches!(unchecked.as_slice(), [one] if one.contains("derives from a thousand types")),
+        "{unchecked:?}"
+    );
 }

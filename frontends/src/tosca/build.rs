@@ -139,11 +139,18 @@ impl<'a> Builder<'_, '_, 'a> {
     /// The atom of a type, whose ancestors are all known.
     fn ty(&mut self, id: TypeId) -> Option<AtomId> {
         let model = self.topology.model;
+        if let Some(&atom) = self.types.get(&id) {
+            return Some(atom);
+        }
         if !model.is_closed(id) {
             return None;
         }
-        if let Some(&atom) = self.types.get(&id) {
-            return Some(atom);
+        // From the first type down, so that long chains need no deep stack.
+        let above: Vec<TypeId> = model.ancestors(id).skip(1).collect();
+        for at in above.into_iter().rev() {
+            if !self.types.contains_key(&at) {
+                self.ty(at);
+            }
         }
         let defined = model.names.get(id);
         let atom = self

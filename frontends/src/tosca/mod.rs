@@ -149,6 +149,15 @@ fn understand(
     if let Some(name) = &options.described {
         return describe::types(&model, name.as_deref(), &mut service.described);
     }
+    if let Some(id) = model.too_deep {
+        let ty = model.names.get(id);
+        let message = format!(
+            "`{}` derives from a thousand types, one from the next, and what lies above them is not looked at",
+            ty.name
+        );
+        let diagnostic = Diagnostic::warning("too-large", message);
+        service.unchecked.push(diagnostic.at(ty.span));
+    }
     for index in 0..files.len() {
         grammar(&model, index, &mut service.diagnostics);
         types::dsl_definitions(&model, index);

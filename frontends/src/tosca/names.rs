@@ -224,8 +224,14 @@ impl<'a> Names<'a> {
         let same = names.iter().find(|known| last(known) == last(name));
         let help = near.or_else(|| same.map(|same| format!("did you mean `{same}`?")));
         let message = format!("there is no {} `{name}`", kind.word());
-        Diagnostic::error("tosca-unknown-type", message)
-            .maybe_help(help)
-            .at(span)
+        let diagnostic = Diagnostic::error("tosca-unknown-type", message);
+        let elsewhere = self.own.iter().find_map(|own| own.get(&(kind, name)));
+        if let Some(&id) = elsewhere {
+            return diagnostic
+                .help("import the file that defines it here too: what another file imports is not seen here")
+                .related(self.get(id).span, "defined in a file that this one does not import")
+                .at(span);
+        }
+        diagnostic.maybe_help(help).at(span)
     }
 }

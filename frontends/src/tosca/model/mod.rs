@@ -163,6 +163,8 @@ pub struct Model<'a> {
     pub names: Names<'a>,
     /// What is wrong with the types.
     pub diagnostics: RefCell<Vec<Diagnostic>>,
+    /// The first type that derives from too many others, one from the next.
+    pub too_deep: Option<TypeId>,
     parents: Vec<Parent>,
     flats: Vec<OnceCell<Rc<Flat<'a>>>>,
     /// What types of lists and maps say of their entries and keys, by the key that says it.
@@ -195,6 +197,9 @@ pub enum Parent {
     Unknown,
 }
 
+/// Types that derive one from the next, at most: rules know of each all that are above it.
+const LEVELS: usize = 1000;
+
 /// Defaults that are read for others, at most; a text nests no deeper either.
 const DEFAULTS: usize = 128;
 
@@ -206,12 +211,14 @@ impl<'a> Model<'a> {
             flats: names.types.iter().map(|_| OnceCell::new()).collect(),
             parents: Vec::new(),
             diagnostics: RefCell::default(),
+            too_deep: None,
             held: RefCell::default(),
             defaults: RefCell::default(),
             names,
         };
         model.parents = model.names.ids().map(|id| model.find_parent(id)).collect();
         model.break_cycles();
+        model.limit_levels();
         model
     }
 
@@ -269,6 +276,32 @@ impl<'a> Model<'a> {
                     if let Some(slot) = self.parents.get_mut(at.index()) {
                         *slot = Parent::Unknown;
                     }
+                }
+            }
+        }
+    }
+
+    /// Takes what lies above too many levels for unknown.
+    fn limit_levels(&mut self) {
+        let mut levels = vec![0; self.parents.len()];
+        let ids: Vec<TypeId> = self.names.ids().collect();
+        for id in ids {
+            let unknown = |at: &TypeId| levels.get(at.index()) == Some(&0);
+            let due: Vec<TypeId> = self.ancestors(id).take_while(unknown).collect();
+            for at in due.into_iter().rev() {
+                let above = match self.parent(at) {
+                    Parent::Type(parent) => levels.get(parent.index()).copied().unwrap_or(0),
+                    _ => 0,
+                };
+                let own = if above < LEVELS { above + 1 } else { 1 };
+                if above >= LEVELS
+                    && let Some(parent) = self.parents.get_mut(at.index())
+                {
+                    *parent = Parent::Unknown;
+                    self.too_deep = self.too_deep.or(Some(at));
+                }
+                if let Some(level) = levels.get_mut(at.index()) {
+                    *level = own;
                 }
             }
         }

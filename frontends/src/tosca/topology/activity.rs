@@ -1,4 +1,4 @@
-//! Workflows and triggers: steps, activities, the operations they call.
+//! Workflows: steps, activities, the operations they call.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -7,10 +7,9 @@ use locus_core::{Diagnostic, Span, suggest};
 
 use super::{Here, Member, Topology};
 use crate::tosca::grammar::walk::Walk;
-use crate::tosca::grammar::{Shape, TypeKind, tables};
+use crate::tosca::grammar::{Shape, tables};
 use crate::tosca::model::members_role::Role;
 use crate::tosca::model::{Interface, Property, entries, find};
-use crate::tosca::names::Meaning;
 use crate::tosca::text::Call;
 use crate::yaml::{Node, Schema as Yaml, Typed};
 
@@ -63,10 +62,22 @@ impl<'a> Topology<'_, 'a> {
                     self.known_word(node, nodes.chain(groups), "node template or group");
                     self.find(node.as_str()?)
                 });
+                let of_target = target.and_then(|at| self.nodes.get(at));
+                let related = step.get("target_relationship");
+                if let (Some(template), Some(named)) = (of_target, related)
+                    && !template.flat.open
+                {
+                    let names = template.flat.requirements.iter().map(|known| &*known.name);
+                    self.known_part(named, names, "requirement", template.name);
+                }
+                if let (Some(template), Some(filter), true) =
+                    (of_target, step.get("filter"), self.version().is_simple())
+                {
+                    self.check_condition(filter, &template.flat, template.name);
+                }
                 let activities = step.get("activities").and_then(Node::as_sequence);
                 for activity in activities.unwrap_or_default() {
-                    let relationship = step.get("target_relationship").is_some();
-                    self.check_activity(activity, target, relationship, &inputs);
+                    self.check_activity(activity, target, related, &inputs);
                 }
                 steps.push(Step {
                     workflow,
@@ -82,11 +93,11 @@ impl<'a> Topology<'_, 'a> {
     }
 
     /// One activity of a step or trigger.
-    fn check_activity(
+    pub(super) fn check_activity(
         &self,
         node: &'a Node,
         target: Option<usize>,
-        relationship: bool,
+        relationship: Option<&'a Node>,
         inputs: &[Rc<Property<'a>>],
     ) {
         let entry = match node.as_mapping().map(|map| map.entries.as_slice()) {
@@ -133,8 +144,9 @@ impl<'a> Topology<'_, 'a> {
         let Some(named) = named else { return };
         let given = value.get("inputs");
         if name == "call_operation" {
-            if !relationship {
-                self.check_call(named, target, given, inputs);
+            match relationship {
+                None => self.check_call(named, target, given, inputs),
+                Some(relationship) => self.check_related_call(named, target, relationship),
             }
             return;
         }
@@ -145,6 +157,50 @@ impl<'a> Topology<'_, 'a> {
         if !declarative.contains(&named.as_str().unwrap_or_default()) && name == "inline" {
             self.known_word(named, workflows.into_iter(), "workflow");
         }
+    }
+
+    /// An operation of a relationship that is called: the type of the relationship must have it.
+    fn check_related_call(&self, named: &'a Node, target: Option<usize>, relationship: &Node) {
+        let word = relationship.as_str().unwrap_or_default();
+        let template = target.and_then(|target| self.nodes.get(target));
+        let Some(template) = template.filter(|_| !relationship.is_null(Yaml::Core)) else {
+            return;
+        };
+        let mut assigned = template
+            .assignments
+            .iter()
+            .filter(|one| &**one.name == word);
+        let own = assigned.next().and_then(|one| one.relationship);
+        let defined = find(&template.flat.requirements, word).and_then(|one| one.relationship);
+        let (None, Some(ty)) = (assigned.next(), own.or(defined)) else {
+            return;
+        };
+        let flat = self.model.flat(ty);
+        let Some((interface, operation)) = named.as_str().and_then(|word| word.rsplit_once('.'))
+        else {
+            return;
+        };
+        let is = |known: &&Rc<Interface<'a>>| {
+            let by_type = known
+                .ty
+                .is_some_and(|ty| **self.model.name(ty) == *interface);
+            *known.name == *interface || by_type
+        };
+        let found = flat.interfaces.iter().find(is);
+        let message = match found {
+            None if flat.open => return,
+            // A template may add interfaces of its own.
+            None if own.is_some() => return,
+            None => format!("`{}` has no interface `{interface}`", self.model.name(ty)),
+            Some(found) => {
+                let closed = found.ty.is_some_and(|ty| self.model.is_closed(ty));
+                if !closed || find(&found.operations, operation).is_some() {
+                    return;
+                }
+                format!("the interface `{interface}` has no operation `{operation}`")
+            }
+        };
+        self.report(Diagnostic::error("tosca-reference", message).at(named.used_at()));
     }
 
     /// An operation that is called: it must be one of the target, and have the inputs that it needs.
@@ -258,41 +314,6 @@ impl<'a> Topology<'_, 'a> {
                     .related(property.span, "it is required here");
                 self.report(diagnostic.at(named.used_at()));
             }
-        }
-    }
-
-    /// What a trigger does.
-    pub(super) fn check_trigger(&self, name: &str, span: Span, node: &'a Node) {
-        let Some(action) = node.get("action") else {
-            let message = format!("the trigger `{name}` has no `action`");
-            self.report(Diagnostic::error("tosca-missing-key", message).at(span));
-            return;
-        };
-        self.check_target_filter(node);
-        match action.as_sequence() {
-            Some(activities) => {
-                for activity in activities {
-                    self.check_activity(activity, None, false, &[]);
-                }
-            }
-            None if self.version().is_simple() => {}
-            None => {
-                let is = action.describe(Yaml::Core);
-                let message = format!("`action` must be a list of activities, not {is}");
-                self.report(Diagnostic::error("tosca-shape", message).at(action.used_at()));
-            }
-        }
-    }
-
-    /// The node that an event filter of 1.x names is a node template or a node type.
-    fn check_target_filter(&self, node: &'a Node) {
-        let named = node.get("target_filter").and_then(|node| node.get("node"));
-        let Some(named) = named else { return };
-        let word = named.as_str().unwrap_or_default();
-        let meaning = self.model.names.lookup(self.file, TypeKind::Node, word);
-        if meaning == Meaning::Nothing {
-            let nodes = self.nodes.iter().map(|node| &**node.name);
-            self.known_word(named, nodes, "node template or node type");
         }
     }
 

@@ -6,8 +6,7 @@ use locus_core::{Diagnostic, Span, suggest};
 
 use super::{Group, Here, Member, Target, Topology};
 use crate::tosca::grammar::TypeKind;
-use crate::tosca::model::members_role::operations;
-use crate::tosca::model::{Flat, Interface, Primitive, Property, entries, find, ordered};
+use crate::tosca::model::{Primitive, Property, entries, find, ordered};
 use crate::tosca::text::Call;
 use crate::tosca::value::{Checker, Refer, Val};
 use crate::yaml::{Kind, Mapping, Node, Schema as Yaml};
@@ -250,117 +249,8 @@ impl<'a> Topology<'_, 'a> {
         }
     }
 
-    /// Interfaces of a template: those of its type, with operations and inputs that these have.
-    pub(super) fn check_interfaces(
-        &self,
-        checker: &Checker<'_, 'a>,
-        node: Option<&'a Node>,
-        flat: &Flat<'a>,
-        what: &str,
-    ) {
-        let simple = self.version().is_simple();
-        for (name, entry) in entries(node) {
-            let known = find(&flat.interfaces, name).cloned();
-            let typed = entry.value.get("type");
-            // 1.x also takes the name of an interface type.
-            let known = known.or_else(|| {
-                let named = self.model.named(self.file, TypeKind::Interface, typed);
-                let by_name = self
-                    .model
-                    .names
-                    .lookup(self.file, TypeKind::Interface, name)
-                    .id();
-                let ty = named.or(by_name.filter(|_| simple))?;
-                let flat = self.model.flat(ty);
-                Some(Rc::new(Interface {
-                    name: name.clone(),
-                    ty: Some(ty),
-                    inputs: flat.inputs.clone(),
-                    operations: flat.operations.clone(),
-                    notifications: flat.notifications.clone(),
-                }))
-            });
-            let Some(interface) = known else {
-                if !flat.open {
-                    let names = flat.interfaces.iter().map(|known| &*known.name);
-                    let message = format!("`{what}` has no interface `{name}`");
-                    let diagnostic = Diagnostic::error("tosca-unknown-interface", message)
-                        .maybe_help(suggest::did_you_mean(name, names));
-                    self.report(diagnostic.at(entry.key.span));
-                }
-                continue;
-            };
-            self.check_inputs(
-                checker,
-                entry.value.get("inputs"),
-                &interface.inputs,
-                &[],
-                name,
-            );
-            for (operation, key, value) in operations(&entry.value, self.version()) {
-                let defined = find(&interface.operations, operation);
-                let closed = interface.ty.is_some_and(|ty| self.model.is_closed(ty));
-                if defined.is_none() && closed {
-                    let names = interface.operations.iter().map(|known| &*known.name);
-                    let message = format!("the interface `{name}` has no operation `{operation}`");
-                    let diagnostic = Diagnostic::error("tosca-operation", message)
-                        .maybe_help(suggest::did_you_mean(operation, names));
-                    self.report(diagnostic.at(key));
-                }
-                let inputs = defined
-                    .map(|defined| defined.inputs.as_slice())
-                    .unwrap_or_default();
-                self.check_inputs(
-                    checker,
-                    value.get("inputs"),
-                    inputs,
-                    &interface.inputs,
-                    operation,
-                );
-                self.check_implementation(value, checker);
-            }
-        }
-    }
-
-    /// Inputs of operations: what is declared must fit; more may be given.
-    fn check_inputs(
-        &self,
-        checker: &Checker<'_, 'a>,
-        node: Option<&'a Node>,
-        own: &[Rc<Property<'a>>],
-        shared: &[Rc<Property<'a>>],
-        what: &str,
-    ) {
-        for (name, entry) in entries(node) {
-            match find(own, name).or_else(|| find(shared, name)) {
-                Some(property) => {
-                    checker.assigned(&entry.value, property, &format!("{what}.{name}"));
-                }
-                None => {
-                    // A definition of an input, which 1.x allows in a template too.
-                    let definition = entry
-                        .value
-                        .as_mapping()
-                        .is_some_and(|map| map.get("type").is_some());
-                    if !definition {
-                        checker.literal(&entry.value);
-                    }
-                }
-            }
-        }
-    }
-
-    fn check_implementation(&self, operation: &'a Node, checker: &Checker<'_, 'a>) {
-        let Some(implementation) = operation.get("implementation") else {
-            return;
-        };
-        if let Some(primary) = implementation.get("primary") {
-            self.check_artifact(primary, "primary", checker);
-        }
-    }
-
     /// An artifact of a template: its repository and its properties.
-    fn check_artifact(&self, node: &'a Node, name: &str, checker: &Checker<'_, 'a>) {
+    pub(super) fn check_artifact(&self, node: &'a Node, name: &str, checker: &Checker<'_, 'a>) {
         let Some(_) = node.as_mapping() else { return };
         if let Some(repository) = node.get("repository")
             && let Some(word) = repository.as_str()
@@ -472,6 +362,14 @@ impl<'a> Topology<'_, 'a> {
                     self.report(diagnostic.at(entry.key.span));
                 }
             }
+            self.filter_items(filter, "properties");
+            let capabilities = filter.get("capabilities").and_then(Node::as_sequence);
+            for (_, entry) in ordered(filter.get("capabilities")) {
+                self.filter_items(&entry.value, "properties");
+            }
+            if capabilities.is_some() {
+                self.filter_items(filter, "capabilities");
+            }
             return;
         }
         let refer = |call: &Call<'a>| self.refer(here, call);
@@ -482,6 +380,26 @@ impl<'a> Topology<'_, 'a> {
                 let message = "a `node_filter` is a call of a function that gives a boolean";
                 self.report(Diagnostic::error("tosca-filter", message).at(filter.used_at()));
             }
+        }
+    }
+
+    /// The conditions of a filter of 1.x: each a name and what it must be.
+    fn filter_items(&self, filter: &'a Node, key: &str) {
+        let Some(held) = filter.get(key) else { return };
+        let wrong = |message: String, at: &Node, help: &str| {
+            let diagnostic = Diagnostic::error("tosca-shape", message).help(help.to_owned());
+            self.report(diagnostic.at(at.used_at()));
+        };
+        let Some(items) = held.as_sequence() else {
+            if held.as_mapping().is_none() {
+                let message = format!("`{key}` of a node filter must be a list");
+                wrong(message, held, "write `- name: condition` for each");
+            }
+            return;
+        };
+        for item in items.iter().filter(|item| item.as_mapping().is_none()) {
+            let message = format!("an item of `{key}` of a node filter is a name with a condition");
+            wrong(message, item, "write `- name: condition`");
         }
     }
 

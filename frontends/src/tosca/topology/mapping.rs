@@ -49,6 +49,9 @@ impl<'a> Topology<'_, 'a> {
             requirements: Vec::new(),
         };
         let type_name = self.model.name(ty).clone();
+        if let Some(filter) = node.get("substitution_filter") {
+            self.check_filter(filter, Here::Nowhere);
+        }
         for (name, entry) in entries(node.get("properties")) {
             mapping.properties.push(name);
             // In 2.0 a key may be a path into a property.

@@ -2,10 +2,13 @@
 
 mod activity;
 mod check;
+mod inside;
+mod interfaces;
 mod mapping;
 mod refer;
 mod requirement;
 pub(crate) mod search;
+mod trigger;
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;

@@ -10,6 +10,7 @@ use crate::tosca::model::{Capability, Flat, Property, find};
 use crate::tosca::names::{Meaning, TypeId};
 use crate::tosca::text::Call;
 use crate::tosca::value::{Checker, Referred, Val};
+use crate::tosca::version::Version;
 use crate::yaml::{Node, Schema as Yaml, Typed};
 
 /// Calls that lead to calls, at most.
@@ -46,7 +47,7 @@ impl<'a> Topology<'_, 'a> {
         referred
     }
 
-    fn wrong(message: String, at: &Node, help: Option<String>) -> Referred<'a> {
+    pub(super) fn wrong(message: String, at: &Node, help: Option<String>) -> Referred<'a> {
         let diagnostic = Diagnostic::error("tosca-reference", message).maybe_help(help);
         Referred {
             error: Some(Box::new(diagnostic.at(at.used_at()))),
@@ -85,8 +86,22 @@ impl<'a> Topology<'_, 'a> {
             let near = suggest::did_you_mean(name, names.iter().map(String::as_str));
             return Self::wrong(format!("there is no input `{name}`"), first, near);
         };
-        if !path.is_empty() {
-            return Referred::unknown();
+        if let [further, ..] = path {
+            if matches!(
+                self.version(),
+                Version::V1_0 | Version::V1_1 | Version::V1_2
+            ) {
+                let message = "`get_input` takes the name of an input alone";
+                let help = "a path into an input needs TOSCA 1.3".to_owned();
+                return Self::wrong(message.to_owned(), further, Some(help));
+            }
+            return match self.lies_in(&property.schema, path) {
+                Ok(schema) => Referred {
+                    schema,
+                    ..Referred::unknown()
+                },
+                Err(wrong) => *wrong,
+            };
         }
         Referred {
             value,
@@ -254,6 +269,9 @@ impl<'a> Topology<'_, 'a> {
                 return Self::wrong(format!("there is no template `{word}`"), first, help);
             }
         };
+        if let (At::Unknown, Here::Node(index), Some("HOST")) = (&at, here, first.as_str()) {
+            return self.of_hosts(index, call.node, rest);
+        }
         if self.version().is_simple() {
             self.simple_path(at, rest, attribute)
         } else {
@@ -488,9 +506,13 @@ impl<'a> Topology<'_, 'a> {
             } else {
                 Val::Unknown
             };
+            let schema = match self.lies_in(&property.schema, nested) {
+                Ok(schema) => schema,
+                Err(wrong) => return *wrong,
+            };
             return Referred {
                 value: if attribute { Val::Unknown } else { value },
-                schema: nested.is_empty().then(|| property.schema.clone()),
+                schema,
                 optional: !property.required
                     && property.default.is_none()
                     && property.value.is_none(),
@@ -503,9 +525,12 @@ impl<'a> Topology<'_, 'a> {
                     format!("`{word}` is an attribute of `{what}`, which `get_attribute` reads");
                 return Self::wrong(message, name, None);
             }
-            return Referred {
-                schema: nested.is_empty().then(|| known.schema.clone()),
-                ..Referred::unknown()
+            return match self.lies_in(&known.schema, nested) {
+                Ok(schema) => Referred {
+                    schema,
+                    ..Referred::unknown()
+                },
+                Err(wrong) => *wrong,
             };
         }
         if open {

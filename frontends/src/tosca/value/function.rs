@@ -234,6 +234,7 @@ fn arity(name: &str) -> (usize, Option<usize>) {
         | "valid_values" | "matches" | "has_suffix" | "has_prefix" | "contains" | "has_entry"
         | "has_key" | "has_all_entries" | "has_all_keys" | "has_any_entry" | "has_any_key"
         | "difference" | "quotient" | "remainder" => (2, Some(2)),
+        "concat" => (1, None),
         "join" => (1, Some(2)),
         "token" => (3, Some(3)),
         _ => (0, None),
