@@ -21,6 +21,8 @@ mod kubernetes;
 mod random;
 #[path = "every/tosca.rs"]
 mod tosca;
+#[path = "every/variants.rs"]
+mod variants;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

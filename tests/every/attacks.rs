@@ -14,16 +14,16 @@ fn input(name: &str, values: &[&str]) -> Domain {
     (name.to_owned(), values.collect())
 }
 
-fn heat(text: &str, inputs: &[(&str, &[&str])], free: bool) -> Case {
+pub(super) fn heat(text: &str, inputs: &[(&str, &[&str])], free: bool) -> Case {
     case("hot", "stack.yaml", text, inputs, free)
 }
 
-fn compose(text: &str, inputs: &[(&str, &[&str])]) -> Case {
+pub(super) fn compose(text: &str, inputs: &[(&str, &[&str])]) -> Case {
     let free = inputs.iter().any(|(name, _)| !name.starts_with("profile "));
     case("compose", "compose.yaml", text, inputs, free)
 }
 
-fn case(
+pub(super) fn case(
     language: &'static str,
     file: &'static str,
     text: &str,
@@ -44,7 +44,7 @@ fn case(
 
 /// Compares a case with every assignment; what is shown is shown again by the files that the command writes. The rules
 /// that some assignment breaks.
-fn attack(case: &Case) -> Vec<String> {
+pub(super) fn attack(case: &Case) -> Vec<String> {
     let mut compared = Compared::default();
     compare(case, &mut compared);
     let folder = tempfile::tempdir().unwrap();
@@ -98,7 +98,7 @@ fn replay(folder: &Path, files: &[&str]) {
 }
 
 #[track_caller]
-fn breaks(case: &Case, expected: &[&str]) {
+pub(super) fn breaks(case: &Case, expected: &[&str]) {
     let rules = attack(case);
     for rule in expected {
         assert!(rules.iter().any(|known| known == rule), "{rules:?}");

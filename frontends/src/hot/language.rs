@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use locus_core::value::{Constraint, Domain, Field, Item, Value};
+use locus_core::value::{Constraint, Domain, Field, Item, SymbolId, Value};
 use locus_core::vocabulary::Vocabulary;
-use locus_core::{Diagnostic, Sources, suggest};
+use locus_core::{Diagnostic, LocationGraph, Sources, suggest};
 use rustc_hash::FxHashMap;
 
 use super::constraint::Judge;
@@ -222,6 +222,16 @@ impl Language for Heat {
     /// What a value is wrong about is a fact, and for rules to say.
     fn judges_values(&self) -> bool {
         false
+    }
+
+    fn looks_at(
+        &self,
+        graph: &LocationGraph,
+        symbol: SymbolId,
+        sort: &str,
+        path: &[Arc<str>],
+    ) -> bool {
+        super::looks::looks(graph, symbol, sort, path)
     }
 
     fn witness(&self, chosen: &[Chosen]) -> Option<Witness> {

@@ -17,6 +17,7 @@ mod functions;
 mod group;
 mod language;
 mod literal;
+mod looks;
 mod narrow;
 mod nested;
 mod own_types;

@@ -27,7 +27,7 @@ use std::time::SystemTime;
 use locus_core::catalogue::Code;
 use locus_core::facts::Facts;
 use locus_core::placement::Question;
-use locus_core::value::{Domain, Field, Value};
+use locus_core::value::{Domain, Field, SymbolId, Value};
 use locus_core::vocabulary::{Sig, Vocabulary};
 use locus_core::{Diagnostic, LocationGraph, Sources, Span};
 
@@ -291,6 +291,19 @@ pub trait Language: Sync {
     /// Whether loading itself says of values what is wrong with them, together or alone, so that inputs matter that no
     /// rule asks for.
     fn judges_values(&self) -> bool {
+        true
+    }
+
+    /// Whether loading compares a symbol with anything where it is written: in a property of a location of a sort, by the names that lead
+    /// there. Where it does not, and no rule asks, all values of an input are alike.
+    fn looks_at(
+        &self,
+        graph: &LocationGraph,
+        symbol: SymbolId,
+        sort: &str,
+        path: &[Arc<str>],
+    ) -> bool {
+        let _ = (graph, symbol, sort, path);
         true
     }
 

@@ -535,12 +535,14 @@ fn asked(
     if language.judges_values() {
         open.extend(graph.symbols().map(|(id, _)| (id, Asked::Content)));
     }
-    // What a property accepts is looked up when its value is known.
-    for (_, location) in graph.locations() {
+    // What a property accepts is looked up when its value is known, unless it accepts anything.
+    // What exists already is only named.
+    for (_, location) in graph.locations().filter(|(_, one)| !one.external) {
         for property in &location.properties {
-            property.item.value.visit(&mut |leaf| {
-                if let Value::Symbolic(symbol) = leaf {
-                    open.push((*symbol, Asked::Content));
+            let mut path = vec![property.name.clone()];
+            leaves(&property.item.value, &mut path, &mut |symbol, path| {
+                if language.looks_at(graph, symbol, &location.sort, path) {
+                    open.push((symbol, Asked::Content));
                 }
             });
         }
@@ -564,6 +566,24 @@ fn asked(
         }
     }
     found
+}
+
+/// The symbols in a value, each with the names that lead there; lists have none.
+fn leaves(value: &Value, path: &mut Vec<Arc<str>>, each: &mut impl FnMut(SymbolId, &[Arc<str>])) {
+    match value {
+        Value::Symbolic(symbol) => each(*symbol, path),
+        Value::List(items) => items
+            .iter()
+            .for_each(|item| leaves(&item.value, path, each)),
+        Value::Map(fields) => {
+            for field in fields {
+                path.push(field.name.clone());
+                leaves(&field.item.value, path, each);
+                path.pop();
+            }
+        }
+        _ => {}
+    }
 }
 
 /// Values that rules and conditions compare inputs with.

@@ -115,8 +115,13 @@ pub(super) fn tried(
         }
         let text = value.to_string();
         if !compared.contains(&text) {
-            // Where only equality matters, few values that are equal to nothing will do.
-            if !exact && asked < Asked::Content && fresh.len() >= FRESH {
+            // Where only equality matters, few values that are equal to nothing will do; where nothing does, one.
+            let enough = match asked {
+                Asked::Nothing => 1,
+                Asked::Equality => FRESH,
+                Asked::Content => usize::MAX,
+            };
+            if !exact && fresh.len() >= enough {
                 continue;
             }
             fresh.insert(text);
