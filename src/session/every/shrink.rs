@@ -74,7 +74,7 @@ pub(super) fn smallest(
             if inputs.len() == 1 {
                 return shown(key, &row, space, trials).map(Some);
             }
-            if let Some(smaller) = smaller(key, &row, &inputs, space, trials)? {
+            if let Some(smaller) = smaller(key, &row, rows, &inputs, space, trials)? {
                 row = smaller;
             }
             let row = simplest(key, row, trials)?;
@@ -94,6 +94,7 @@ const FEWER_OF_SOME: usize = 96;
 fn smaller(
     key: &Key,
     row: &[usize],
+    seen: &[&[usize]],
     inputs: &BTreeSet<usize>,
     space: &Space<'_>,
     trials: &Trials<'_>,
@@ -109,8 +110,15 @@ fn smaller(
         for row in &last {
             let free = row.iter().rposition(|&value| value > 0);
             for &at in inputs.range(free.map_or(0, |last| last + 1)..) {
-                let width = space.tried.get(at).map_or(0, |tried| tried.values.len());
-                for value in 1..width {
+                let Some(tried_with) = space.tried.get(at) else {
+                    continue;
+                };
+                for value in 1..tried_with.values.len() {
+                    // Each value was tried somewhere: one of too many that was never seen to show it is not looked at again.
+                    let shows = |row: &&[usize]| row.get(at) == Some(&value);
+                    if !tried_with.exact && !seen.iter().any(shows) {
+                        continue;
+                    }
                     let mut longer = row.clone();
                     if let Some(slot) = longer.get_mut(at) {
                         *slot = value;
