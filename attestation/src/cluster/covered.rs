@@ -100,9 +100,15 @@ impl Covered {
 
 /// The rules of a webhook: of what is asked before, or after everything was added.
 pub fn rules(mutating: bool) -> Vec<Value> {
+    rules_about(mutating, |_| true)
+}
+
+/// The same about some of it, for one of several webhooks.
+pub fn rules_about(mutating: bool, wanted: impl Fn(&Covered) -> bool) -> Vec<Value> {
     let asked = covered().into_iter();
     asked
         .filter(|one| if mutating { one.mutated } else { one.validated })
+        .filter(wanted)
         .map(|one| one.rule())
         .collect()
 }

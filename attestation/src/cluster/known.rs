@@ -217,6 +217,12 @@ impl Known {
             .collect()
     }
 
+    /// All sets, with their objects.
+    pub fn all_sets(&self) -> impl Iterator<Item = (&Arc<Value>, Set)> {
+        self.all("InvariantSet")
+            .map(|object| (object, self.set(object)))
+    }
+
     fn set(&self, object: &Value) -> Set {
         let mut set = Set {
             name: name(object).to_owned(),
@@ -308,7 +314,8 @@ fn everywhere() -> InvariantSetSpec {
     }
 }
 
-fn covers(pattern: &str, namespace: &str) -> bool {
+/// Whether a set's pattern names a namespace.
+pub fn covers(pattern: &str, namespace: &str) -> bool {
     match pattern.strip_suffix('*') {
         Some(start) => namespace.starts_with(start),
         None => pattern == namespace,

@@ -16,6 +16,7 @@ use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use super::admission::Gatekeeper;
+use super::admission::signature::Signed;
 use super::certificates::{CertificateError, Certificates, Rotated};
 use super::control::Settings;
 use super::control::acting::{Actor, told};
@@ -26,11 +27,11 @@ use super::names::{MANAGER, WEBHOOKS};
 use super::server::{Admission, limits, router};
 use super::watch::Watching;
 use super::webhooks::{Place, mutating, validating};
-use crate::clock::Clock;
+use crate::clock::{Clock, Timestamp};
 use crate::digest::HashAlg;
 use crate::evidence::jws::public_key_from_pem;
 use crate::gate::registrar::LocalRegistrar;
-use crate::gate::{COMPONENTS, GateConfig, GateError, RunningGate};
+use crate::gate::{COMPONENTS, GateConfig, GateError, RunningGate, Verifier};
 use crate::net::server::serve_everybody_within;
 use crate::net::tls::SharedServerConfig;
 use crate::net::{PkiError, pki};
@@ -127,7 +128,20 @@ pub async fn start(
         return Err(ClusterError::Components);
     };
     let watching = Watching::new(Known::default());
-    let gatekeeper = Arc::new(Gatekeeper::new(clock.now()));
+    let gatekeeper = match config.gate.store.is_shared() {
+        false => Gatekeeper::new(clock.now()),
+        true => {
+            let verifier = verifier.clone();
+            let elsewhere = move |signed: &Signed, request: &str, now| {
+                let key = format!("{}/{}", signed.tenant, signed.nonce);
+                let until = Timestamp::from_secs(signed.exp);
+                let unused = verifier.is_unused((&key, request), now, until);
+                unused.map_err(|problem| problem.detail)
+            };
+            Gatekeeper::among(clock.now(), Box::new(elsewhere))
+        }
+    };
+    let gatekeeper = Arc::new(gatekeeper);
     let mut tasks = JoinSet::new();
 
     let certificates = Certificates::new(&config.place.names(), clock.now())?;
@@ -150,6 +164,11 @@ pub async fn start(
     // The same after a restart: nobody waits for a process that is itself.
     let identity = HashAlg::Sha256.hash(&[authority.as_bytes()]).to_hex();
     let identity: String = identity.chars().take(16).collect();
+    // Of several gates each is another.
+    let identity = match verifier.sharing() {
+        Some(sharing) => format!("{identity}-{}", sharing.id()),
+        None => identity,
+    };
     let election = Arc::new(Mutex::new(Election::new(&identity)));
     let leads = Arc::new(AtomicBool::new(false));
     tasks.spawn(elect_forever(
@@ -168,7 +187,7 @@ pub async fn start(
         client.clone(),
         config.place.clone(),
         (certificates, tls),
-        clock.clone(),
+        (clock.clone(), verifier.clone()),
         leading.clone(),
     ));
     tasks.spawn(name_forever(client.clone(), watching.clone()));
@@ -247,19 +266,37 @@ async fn elect_forever(
     }
 }
 
-/// Tells the API server where the webhooks are and whom to believe, and replaces certificates, until dropped.
+/// How often it is looked whether there is something to tell.
+const LOOK: Duration = Duration::from_millis(250);
+
+/// Tells the API server where the webhooks are and whom to believe, also of those that answer for other gates, and replaces
+/// certificates, until dropped.
 async fn tell_forever(
     client: Client,
     place: Place,
     (mut certificates, tls): (Certificates, SharedServerConfig),
-    clock: Arc<dyn Clock>,
+    (clock, verifier): (Arc<dyn Clock>, Arc<Verifier>),
     leads: impl Fn() -> bool,
 ) {
+    let mut told_last: Option<(Instant, String)> = None;
     let mut heard = false;
     loop {
-        let mut wait = Duration::from_millis(250);
-        if leads() {
-            let bundle = certificates.bundle();
+        let mut wait = LOOK;
+        let own = certificates.bundle();
+        let bundle = match verifier.sharing() {
+            None => own,
+            Some(sharing) => {
+                sharing.announce(&own);
+                sharing.authorities().concat()
+            }
+        };
+        let due = match &told_last {
+            Some((at, what)) => *what != bundle || at.elapsed() >= TOLD,
+            None => true,
+        };
+        if !leads() {
+            told_last = None;
+        } else if due {
             let mut all = Ok(());
             for configuration in [mutating(&place, &bundle), validating(&place, &bundle)] {
                 all = all.and(tell(&client, configuration).await);
@@ -270,7 +307,7 @@ async fn tell_forever(
                         tracing::info!("the API server asks this gate");
                     }
                     heard = true;
-                    wait = TOLD;
+                    told_last = Some((Instant::now(), bundle));
                 }
                 Err(error) => {
                     let error = told(&error);

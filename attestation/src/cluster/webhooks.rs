@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
+use super::covered::{Covered, rules, rules_about};
 use super::names::{READINESS_GATE, TAINT, WEBHOOKS};
-use super::object::WORKLOADS;
 
 /// How long the API server waits for an answer, in seconds.
 const TIMEOUT: i64 = 10;
@@ -99,13 +99,6 @@ impl Place {
     }
 }
 
-/// One rule: what is done to which resources of a group.
-fn rule(group: &str, resources: &[String], operations: &[&str]) -> Value {
-    json!({
-        "apiGroups": [group], "apiVersions": ["*"], "resources": resources, "operations": operations, "scope": "*",
-    })
-}
-
 fn webhook(name: &str, client: &Value, rules: Vec<Value>) -> Value {
     json!({
         "name": format!("{name}.locus.dev"),
@@ -128,33 +121,19 @@ fn only_if(mut webhook: Value, name: &str, expression: String) -> Value {
     webhook
 }
 
-/// The groups that workloads are in, with their resources.
-fn workloads() -> Vec<(&'static str, Vec<String>, Vec<String>)> {
-    let mut groups: Vec<(&str, Vec<String>, Vec<String>)> = Vec::new();
-    for workload in WORKLOADS {
-        let known = groups
-            .iter()
-            .position(|(group, ..)| *group == workload.group);
-        let at = known.unwrap_or(groups.len());
-        if known.is_none() {
-            groups.push((workload.group, Vec::new(), Vec::new()));
-        }
-        if let Some((_, whole, scales)) = groups.get_mut(at) {
-            whole.push(workload.resource.to_owned());
-            if workload.scales {
-                scales.push(format!("{}/scale", workload.resource));
-            }
-        }
-    }
-    groups
+/// Whether it is what kubelets write all the time, also while the gate is away.
+fn is_status(one: &Covered) -> bool {
+    one.path() == "pods/status"
+}
+
+fn is_node(one: &Covered) -> bool {
+    one.path() == "nodes"
 }
 
 /// The configuration of the webhook that adds what the gate adds.
 pub fn mutating(place: &Place, bundle: &str) -> Value {
     let client = place.client("/mutate", bundle);
-    let owned = |names: &[&str]| -> Vec<String> { names.iter().map(|n| (*n).to_owned()).collect() };
-    let rules = vec![rule("", &owned(&["pods", "nodes"]), &["CREATE"])];
-    let mut gates = webhook("gates", &client, rules);
+    let mut gates = webhook("gates", &client, rules(true));
     if let Some(fields) = gates.as_object_mut() {
         // What others add after it may be a container: it is asked again, and changes nothing twice.
         fields.insert("reinvocationPolicy".to_owned(), json!("IfNeeded"));
@@ -171,17 +150,7 @@ pub fn mutating(place: &Place, bundle: &str) -> Value {
 /// The configuration of the webhook that decides.
 pub fn validating(place: &Place, bundle: &str) -> Value {
     let client = place.client("/validate", bundle);
-    let owned = |names: &[&str]| -> Vec<String> { names.iter().map(|n| (*n).to_owned()).collect() };
-    let mut whole = Vec::new();
-    for (group, resources, scales) in workloads() {
-        whole.push(rule(group, &resources, &["CREATE", "UPDATE"]));
-        if !scales.is_empty() {
-            whole.push(rule(group, &scales, &["UPDATE"]));
-        }
-    }
-    let parts = owned(&["pods/ephemeralcontainers", "pods/resize"]);
-    whole.push(rule("", &parts, &["UPDATE"]));
-    whole.push(rule("", &owned(&["pods/binding", "bindings"]), &["CREATE"]));
+    let whole = rules_about(false, |one| !is_status(one) && !is_node(one));
     let workloads = webhook("workloads", &client, whole);
     // Kubelets write status all the time, also while the gate is away: asked is only about the gate's own condition.
     let condition = |object: &str| {
@@ -189,11 +158,7 @@ pub fn validating(place: &Place, bundle: &str) -> Value {
             "(has({object}.status.conditions) ? {object}.status.conditions.filter(c, c.type == '{READINESS_GATE}') : [])"
         )
     };
-    let status = webhook(
-        "status",
-        &client,
-        vec![rule("", &owned(&["pods/status"]), &["UPDATE"])],
-    );
+    let status = webhook("status", &client, rules_about(false, is_status));
     let changed = format!("{} != {}", condition("object"), condition("oldObject"));
     let status = only_if(status, "attested", changed);
     let taint = |object: &str| {
@@ -201,11 +166,7 @@ pub fn validating(place: &Place, bundle: &str) -> Value {
             "(has({object}.spec) && has({object}.spec.taints) ? {object}.spec.taints.filter(t, t.key == '{TAINT}') : [])"
         )
     };
-    let nodes = webhook(
-        "nodes",
-        &client,
-        vec![rule("", &owned(&["nodes"]), &["UPDATE"])],
-    );
+    let nodes = webhook("nodes", &client, rules_about(false, is_node));
     let changed = format!("{} != {}", taint("object"), taint("oldObject"));
     let nodes = only_if(nodes, "taint", changed);
     json!({

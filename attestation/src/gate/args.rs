@@ -32,7 +32,7 @@ pub enum GateCommand {
     RotateKey(FolderArgs),
     /// Check a policy before the gate is started with it.
     CheckPolicy(PolicyArgs),
-    /// Run the gate, or some of its components.
+    /// Run the gate, or some of its components; several gates can share a PostgreSQL.
     Serve(Box<ServeArgs>),
 }
 

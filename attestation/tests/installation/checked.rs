@@ -22,12 +22,14 @@ fn arguments() -> (String, String) {
 
 impl Installation {
     fn make() -> Self {
+        Self::make_with(&[])
+    }
+
+    fn make_with(more: &[&str]) -> Self {
         let folder = TempDir::new().unwrap();
         let (gate, agent) = arguments();
-        let text = printed(
-            folder.path(),
-            &["install", "made", "--image", &gate, "--agent-image", &agent],
-        );
+        let first = ["install", "made", "--image", &gate, "--agent-image", &agent];
+        let text = printed(folder.path(), &[&first, more].concat());
         fs::create_dir(folder.path().join("manifests")).unwrap();
         fs::write(folder.path().join("manifests/locus.yaml"), text).unwrap();
         let snapshot = Session::new().forgetful().snapshot();
@@ -108,6 +110,29 @@ fn no_rule_finds_an_error_in_it() {
         .iter()
         .filter(|(_, message)| message.contains("locus-gate"));
     assert_eq!(of_gate.count(), 1, "{text}");
+}
+
+/// Several gates on a PostgreSQL: the Secret with its URL is the operator's own, and beside what is printed.
+#[test]
+fn no_rule_finds_an_error_in_several_gates() {
+    let store = ["--store-secret", "db", "--store-port", "5433"];
+    let made = Installation::make_with(&[&store[..], &["--replicas", "3"]].concat());
+    let printed = fs::read_to_string(made.folder.path().join("manifests/locus.yaml")).unwrap();
+    for part in [
+        "kind: Deployment",
+        "replicas: 3",
+        "secretName: db",
+        "port: 5433",
+        "--store-file",
+    ] {
+        assert!(printed.contains(part), "{part}: {printed}");
+    }
+    for part in ["kind: StatefulSet", "PersistentVolumeClaim", "postgres://"] {
+        assert!(!printed.contains(part), "{part}: {printed}");
+    }
+    let batch = made.check();
+    let text = Format::Compact.render(&batch, &Style::default());
+    assert_eq!(batch.count(Severity::Error), 0, "{text}");
 }
 
 trait Graph {

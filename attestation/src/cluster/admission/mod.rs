@@ -12,6 +12,8 @@ mod tenancy;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::sync::{Mutex, PoisonError};
 
 use json_patch::PatchOperation;
@@ -25,6 +27,7 @@ use super::known::{Known, Set};
 use super::names::{MIRROR, SIGNATURE, TAINT};
 use super::object::{Workload, annotation, at, field, items, label, name, text};
 use crate::clock::Timestamp;
+use crate::evidence::SeenError;
 
 /// Something that stands against a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -146,20 +149,35 @@ impl Decision {
             label if field(&ask.object, "kind").is_string() => label,
             _ => format!("`{}`", ask.resource),
         };
+        // Events and many a client show the first line alone: the first problem is in it.
         let mut message = format!("{about} is refused by Locus");
-        for problem in &self.refused {
-            message.push_str("\n- ");
+        for (number, problem) in self.refused.iter().enumerate() {
+            message.push_str(if number == 0 { ": " } else { "\n- " });
             message.push_str(&problem.to_string());
+            if let (0, more @ 1..) = (number, self.refused.len() - 1) {
+                let _ = write!(message, " (and {more} more)");
+            }
         }
         message
     }
 }
 
 /// Decides about requests.
-#[derive(Debug)]
 pub struct Gatekeeper {
     checker: Checker,
     used: Mutex<Used>,
+    elsewhere: Option<Elsewhere>,
+    /// When each set was last in force for something, by name.
+    asked: Mutex<BTreeMap<String, Timestamp>>,
+}
+
+/// Whether a request is the first to use a signature, also among those that other gates were asked about.
+pub type Elsewhere = Box<dyn Fn(&Signed, &str, Timestamp) -> Result<bool, String> + Send + Sync>;
+
+impl std::fmt::Debug for Gatekeeper {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Gatekeeper")
+    }
 }
 
 /// What is due for the pods of a workload.
@@ -176,7 +194,25 @@ impl Gatekeeper {
         Gatekeeper {
             checker: Checker::default(),
             used: Mutex::new(Used::new(now)),
+            elsewhere: None,
+            asked: Mutex::default(),
         }
+    }
+
+    /// One of several that decide.
+    pub fn among(now: Timestamp, elsewhere: Elsewhere) -> Self {
+        Gatekeeper {
+            elsewhere: Some(elsewhere),
+            ..Gatekeeper::new(now)
+        }
+    }
+
+    /// When each set was last in force for something, by name.
+    pub fn asked(&self) -> BTreeMap<String, Timestamp> {
+        self.asked
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
     /// The checker, with what it remembers.
@@ -279,6 +315,9 @@ impl Gatekeeper {
         }
         let unknown = images::problems(spec, &workload.spec_path(), known);
         for set in &terms.sets {
+            let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+            asked.insert(set.name.clone(), now);
+            drop(asked);
             let mut errors = unknown.clone();
             let verdict = self.checker.check(workload, &ask.object, set, known);
             errors.extend(verdict.errors.iter().cloned());
@@ -349,7 +388,16 @@ impl Gatekeeper {
 
     fn take(&self, signed: &Signed, ask: &Ask, now: Timestamp) -> Result<(), SignatureError> {
         let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
-        used.take(signed, &ask.uid, now)
+        used.take(signed, &ask.uid, now)?;
+        drop(used);
+        let Some(elsewhere) = &self.elsewhere else {
+            return Ok(());
+        };
+        match elsewhere(signed, &ask.uid, now) {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(SeenError::Repeated.into()),
+            Err(why) => Err(SignatureError::Unknown(why)),
+        }
     }
 
     /// What stands against a pod that was admitted, by the rules and images that there are now.

@@ -63,7 +63,10 @@ impl Checker {
         set: &Set,
         known: &Known,
     ) -> Arc<Verdict> {
-        let texts = Texts::of(workload, object, set, known);
+        self.remembered_or(Texts::of(workload, object, set, known))
+    }
+
+    fn remembered_or(&self, texts: Texts) -> Arc<Verdict> {
         let digest = texts.digest();
         let remembered = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(verdict) = remembered.get(&digest) {
@@ -79,6 +82,25 @@ impl Checker {
         verdict
     }
 
+    /// What is wrong with a set itself, if something is: whatever is checked by it is refused for that.
+    pub fn wrong_with(&self, set: &Set) -> Option<Problem> {
+        let mut own = set.own.clone();
+        own.sort();
+        let texts = Texts {
+            object: INNOCENT.to_owned(),
+            context: None,
+            settings: settings(set),
+            own,
+        };
+        let verdict = self.remembered_or(texts);
+        let mut errors = verdict.errors.iter();
+        let of_set = |problem: &&Problem| match &problem.at {
+            Some(at) => at.starts_with("the InvariantSet"),
+            None => problem.code == "unchecked",
+        };
+        errors.find(of_set).cloned()
+    }
+
     /// How many verdicts are remembered.
     pub fn remembered(&self) -> usize {
         self.known
@@ -87,6 +109,10 @@ impl Checker {
             .len()
     }
 }
+
+/// An object that no rule is about.
+const INNOCENT: &str =
+    "{\"apiVersion\": \"v1\", \"kind\": \"Namespace\", \"metadata\": {\"name\": \"nothing\"}}";
 
 /// All that a verdict depends on.
 struct Texts {

@@ -68,6 +68,9 @@ pub enum SignatureError {
     /// Seen before.
     #[error("the signature was used before, or may have been: {0}")]
     Seen(#[from] SeenError),
+    /// Whether it was seen before cannot be told.
+    #[error("whether the signature was used before is not known: {0}")]
+    Unknown(String),
 }
 
 /// The digest of an object's normal form.

@@ -253,7 +253,7 @@ fn a_refusal_says_rule_line_and_fix() {
     let (_, decision) = admit(&Gatekeeper::new(NOW), ask.clone(), &cluster());
     let message = decision.message(&ask);
     assert!(
-        message.starts_with("Pod `shop/redis` is refused by Locus\n- "),
+        message.starts_with("Pod `shop/redis` is refused by Locus: "),
         "{message}"
     );
     let image =

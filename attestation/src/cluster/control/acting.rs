@@ -19,7 +19,9 @@ use crate::cluster::names::{
     CORDONED, GROUP, MANAGER, READINESS_GATE, SCHEDULING_GATE, TAINT, VERSION,
 };
 use crate::cluster::object::{at, items, text, uid};
-use crate::cluster::resources::{Agent, AttestationRequest, AttestationRequestStatus};
+use crate::cluster::resources::{
+    Agent, AttestationRequest, AttestationRequestStatus, InvariantSet,
+};
 use crate::cluster::watch::Watching;
 use crate::evidence::Nonce;
 use crate::gate::Verifier;
@@ -178,6 +180,15 @@ impl Actor {
                 nonce,
             } => self.answer(request, *pod, *nonce).await,
             Action::Refuse(request, status) => self.answered(request, status).await,
+            Action::Describe(set, status) => {
+                let body = json!({
+                    "apiVersion": set.api_version, "kind": set.kind,
+                    "metadata": {"name": set.name, "uid": set.uid}, "status": status,
+                });
+                let sets: Api<InvariantSet> = Api::all(self.client.clone());
+                let patch = Patch::Apply(&body);
+                or_gone(sets.patch_status(&set.name, &apply(), &patch).await)
+            }
         }
     }
 

@@ -9,6 +9,7 @@ mod orphans;
 mod pods;
 mod requests;
 pub mod running;
+mod sets;
 #[cfg(test)]
 mod tests;
 mod workers;
@@ -20,7 +21,7 @@ use uuid::Uuid;
 
 use super::known::Known;
 use super::object::{at, items, name, namespace, text, uid};
-use super::resources::{AgentStatus, AttestationRequestStatus};
+use super::resources::{AgentStatus, AttestationRequestStatus, InvariantSetStatus};
 use crate::clock::Timestamp;
 use crate::digest::Digest;
 use crate::evidence::Nonce;
@@ -92,6 +93,8 @@ pub struct Facts<'f> {
     pub failures: &'f BTreeMap<String, String>,
     /// Since when pods are orphans, by UID.
     pub orphans: &'f BTreeMap<String, Timestamp>,
+    /// What is known of InvariantSets, by name.
+    pub sets: &'f BTreeMap<String, SetFacts>,
     /// The time.
     pub now: Timestamp,
     /// What the operator decided.
@@ -225,6 +228,8 @@ pub enum Action {
     },
     /// Answer a request that cannot be granted.
     Refuse(Target, AttestationRequestStatus),
+    /// Say what is known of an InvariantSet.
+    Describe(Target, Box<InvariantSetStatus>),
 }
 
 impl Action {
@@ -250,6 +255,7 @@ impl Action {
             Action::Say(about, note) => ("say", format!("{}{}", id(about), note.reason)),
             Action::Answer { request, .. } => ("answer", id(request)),
             Action::Refuse(request, _) => ("answer", id(request)),
+            Action::Describe(set, _) => ("describe", id(set)),
         }
     }
 }
@@ -306,8 +312,10 @@ pub fn due(facts: &Facts<'_>) -> Vec<Action> {
         pods::due(facts, &mut due);
         orphans::due(facts, &mut due);
         requests::due(facts, &mut due);
+        sets::due(facts, &mut due);
     }
     due
 }
 
 pub use orphans::found as orphans;
+pub use sets::SetFacts;

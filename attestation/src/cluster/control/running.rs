@@ -10,7 +10,7 @@ use tokio::time::Instant;
 
 use super::acting::{ActError, Actor};
 use super::backoff::Backoff;
-use super::{Action, Facts, Settings, due, orphans};
+use super::{Action, Facts, SetFacts, Settings, due, orphans};
 use crate::clock::{Clock, Timestamp};
 use crate::gate::registrar::LocalRegistrar;
 use crate::http::Problem;
@@ -45,7 +45,8 @@ impl Controllers {
         let mut changes = self.actor.watching.changes();
         let mut versions = self.actor.verifier.versions();
         let mut backoff = Backoff::default();
-        let mut since: BTreeMap<String, Timestamp> = BTreeMap::new();
+        // Read when this process begins to act: another may have acted before.
+        let mut since: Option<BTreeMap<String, Timestamp>> = None;
         let mut running: JoinSet<Result<(), ActError>> = JoinSet::new();
         let mut actions: HashMap<Id, Action> = HashMap::new();
         let slots = Arc::new(Semaphore::new(AT_ONCE));
@@ -67,6 +68,8 @@ impl Controllers {
                     }
                     Err(problem) => tracing::error!(%problem, "the controllers cannot look"),
                 }
+            } else {
+                since = None;
             }
             let again = backoff
                 .next()
@@ -97,29 +100,50 @@ impl Controllers {
     }
 
     /// What is due now.
-    fn look(&self, since: &mut BTreeMap<String, Timestamp>) -> Result<Vec<Action>, Problem> {
+    fn look(
+        &self,
+        since: &mut Option<BTreeMap<String, Timestamp>>,
+    ) -> Result<Vec<Action>, Problem> {
         let known = self.actor.watching.known();
         if !known.is_complete() {
             return Ok(Vec::new());
         }
         let (verifier, now) = (&self.actor.verifier, self.clock.now());
         let list = self.references.whitelist()?;
+        let before = match since {
+            Some(since) => since,
+            None => since.insert(verifier.orphans()?),
+        };
         let mut orphaned = BTreeMap::new();
         for (uid, _, _) in orphans(&known) {
-            let first = since.get(uid).copied().unwrap_or(now);
+            let first = before.get(uid).copied().unwrap_or(now);
             orphaned.insert(uid.to_owned(), first);
         }
-        *since = orphaned;
+        if orphaned != *before {
+            verifier.note_orphans(&orphaned)?;
+            *before = orphaned;
+        }
         let workers = verifier.workers()?.items.into_iter();
         let pods = verifier.pods(None)?.items.into_iter();
         let failures = self.actor.failures();
+        let (gatekeeper, mut sets) = (&self.actor.gatekeeper, BTreeMap::new());
+        let used = gatekeeper.asked();
+        for (_, set) in known.all_sets() {
+            let wrong = gatekeeper.checker().wrong_with(&set);
+            let about = SetFacts {
+                wrong: wrong.map(|problem| problem.to_string()),
+                used: used.get(&set.name).copied(),
+            };
+            sets.insert(set.name, about);
+        }
         Ok(due(&Facts {
             known: &known,
             workers: workers.map(|one| (one.name.clone(), one)).collect(),
             pods: pods.map(|one| (one.pod.uid.to_string(), one)).collect(),
             knows_image: &|digest| list.knows_image(digest),
             failures: &failures,
-            orphans: since,
+            orphans: before,
+            sets: &sets,
             now,
             settings: self.settings,
         }))

@@ -147,6 +147,7 @@ impl State {
             knows_image: &|digest| *digest == known,
             failures: &BTreeMap::new(),
             orphans: &orphans.into_iter().collect(),
+            sets: &BTreeMap::new(),
             now: NOW,
             settings: self.settings,
         })
@@ -157,7 +158,7 @@ impl State {
         let due = self.due();
         let due = due
             .iter()
-            .filter(|action| !matches!(action, Action::Report { .. }));
+            .filter(|action| !matches!(action, Action::Report { .. } | Action::Describe(..)));
         due.map(word).collect()
     }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use serde_json::Value;
 
-use super::{Choice, apply, chart, definitions, policies, secrets, yaml};
+use super::{Choice, StoreChoice, apply, chart, definitions, policies, secrets, yaml};
 use crate::cluster::connect::{Reached, block_on};
 
 /// Which objects.
@@ -36,6 +36,21 @@ pub struct InstallArgs {
     /// How much the gate may keep
     #[arg(long, value_name = "QUANTITY", default_value = "8Gi")]
     storage: String,
+    /// Keep the databases in PostgreSQL: the Secret in `locus-system` whose key `url` says where it is
+    #[arg(long, value_name = "NAME")]
+    store_secret: Option<String>,
+    /// The port of PostgreSQL, which the gates may connect to
+    #[arg(
+        long,
+        value_name = "PORT",
+        default_value_t = 5432,
+        requires = "store_secret"
+    )]
+    store_port: u16,
+    /// How many gates there are; more than one need a PostgreSQL
+    #[arg(long, value_name = "NUMBER", default_value_t = 1, requires = "store_secret",
+        value_parser = clap::value_parser!(u32).range(1..=16))]
+    replicas: u32,
     /// An image that policies let in unchecked, by digest, as a ReferenceImage says; may be given more than once
     #[arg(long, value_name = "DIGEST")]
     exempt: Vec<String>,
@@ -78,6 +93,11 @@ impl InstallArgs {
         }
         choice.exempt.clone_from(&self.exempt);
         choice.webhook = !self.no_webhook;
+        choice.store = self.store_secret.as_ref().map(|secret| StoreChoice {
+            secret: secret.clone(),
+            port: u32::from(self.store_port),
+            replicas: self.replicas,
+        });
         Ok(choice)
     }
 

@@ -99,6 +99,19 @@ pub struct Choice {
     pub exempt: Vec<String>,
     /// Whether the API server is to ask the gate.
     pub webhook: bool,
+    /// The PostgreSQL that the gates share, if they do.
+    pub store: Option<StoreChoice>,
+}
+
+/// A PostgreSQL that several gates share.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoreChoice {
+    /// The Secret whose key `url` says where it is. What else is in there is beside it, such as the server's certificate.
+    pub secret: String,
+    /// Its port, which the gates may connect to.
+    pub port: u32,
+    /// How many gates there are.
+    pub replicas: u32,
 }
 
 impl Choice {
@@ -115,6 +128,7 @@ impl Choice {
             storage: "8Gi".to_owned(),
             exempt: Vec::new(),
             webhook: true,
+            store: None,
         })
     }
 }
@@ -152,7 +166,7 @@ pub fn objects(choice: &Choice) -> Vec<Value> {
         namespace(AGENTS, "privileged"),
     ];
     all.extend(rights::objects());
-    all.extend(network::objects());
+    all.extend(network::objects(choice));
     all.extend(references(choice));
     all.extend(workloads::objects(choice));
     all.extend(policies::objects(choice));

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{AGENTS, Component, NAME, NAMESPACE, PART_OF};
+use super::{AGENTS, Choice, Component, NAME, NAMESPACE, PART_OF};
 
 /// Where the API server asks.
 pub(super) const ADMISSION: u16 = 8443;
@@ -14,24 +14,33 @@ pub(super) const JOIN: u16 = 30080;
 pub const AGENT: u16 = 31000;
 
 /// The policies.
-pub(super) fn objects() -> Vec<Value> {
+pub(super) fn objects(choice: &Choice) -> Vec<Value> {
     let gate = Component::Gate;
     let mut all = vec![closed(NAMESPACE), closed(AGENTS)];
     for component in Component::ALL {
-        let (ingress, egress) = match component {
-            Component::Gate => (
-                vec![
-                    // The API server is no pod, and its address is not known here; neither are those of operators and tenants.
-                    json!({"ports": [port(ADMISSION), port(GATE)]}),
-                    from(&[pods(Component::Agent)], JOIN),
-                ],
-                vec![to(&[pods(Component::Agent)], AGENT), server()],
-            ),
-            Component::Agent => (
-                vec![from(&[pods(gate)], AGENT)],
-                vec![to(&[pods(gate)], JOIN)],
-            ),
-        };
+        let (ingress, egress) =
+            match component {
+                Component::Gate => (
+                    vec![
+                        // The API server is no pod, and its address is not known here; neither are those of operators and tenants.
+                        json!({"ports": [port(ADMISSION), port(GATE)]}),
+                        from(&[pods(Component::Agent)], JOIN),
+                    ],
+                    {
+                        let mut egress = vec![to(&[pods(Component::Agent)], AGENT), server()];
+                        // Where it is stands in a Secret.
+                        let store = choice.store.iter();
+                        egress.extend(store.map(
+                            |store| json!({"ports": [{"protocol": "TCP", "port": store.port}]}),
+                        ));
+                        egress
+                    },
+                ),
+                Component::Agent => (
+                    vec![from(&[pods(gate)], AGENT)],
+                    vec![to(&[pods(gate)], JOIN)],
+                ),
+            };
         all.push(allowed(component, &ingress, &egress));
     }
     all

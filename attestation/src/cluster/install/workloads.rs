@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::network::{ADMISSION, AGENT, GATE, JOIN};
-use super::{Choice, Component, NAME, NAMESPACE, secrets};
+use super::{Choice, Component, NAME, NAMESPACE, StoreChoice, secrets};
 use crate::cluster::join::AUDIENCE;
 
 /// Who runs the programs that need no rights on their machine.
@@ -125,11 +125,12 @@ fn gate(choice: &Choice) -> Value {
     let join = format!("0.0.0.0:{JOIN}");
     let asked = format!("0.0.0.0:{ADMISSION}");
     let place = format!("{NAMESPACE}/{}:443", component.name());
-    let args = words(&[
-        "cluster",
-        "/etc/locus",
-        "--data",
-        "/var/lib/locus",
+    let mut args = words(&["cluster", "/etc/locus"]);
+    args.extend(words(match &choice.store {
+        None => &["--data", "/var/lib/locus"],
+        Some(_) => &["--store-file", "/etc/locus-store/url"],
+    }));
+    args.extend(words(&[
         "--policy",
         "/etc/locus-policy/policy.toml",
         "--listen",
@@ -143,7 +144,7 @@ fn gate(choice: &Choice) -> Value {
         &asked,
         "--namespace",
         NAMESPACE,
-    ]);
+    ]));
     let mut container = container(component, &choice.gate, &args);
     container["ports"] = json!([
         {"name": "https", "containerPort": ADMISSION}, {"name": "gate", "containerPort": GATE},
@@ -151,16 +152,27 @@ fn gate(choice: &Choice) -> Value {
     ]);
     container["readinessProbe"] = probe("/readyz", JOIN);
     container["livenessProbe"] = probe("/healthz", JOIN);
-    container["volumeMounts"] = json!([
-        {"name": "keys", "mountPath": "/etc/locus", "readOnly": true},
-        {"name": "policy", "mountPath": "/etc/locus-policy", "readOnly": true},
-        {"name": "data", "mountPath": "/var/lib/locus"},
-    ]);
-    let volumes = json!([
+    let mut mounts = vec![
+        json!({"name": "keys", "mountPath": "/etc/locus", "readOnly": true}),
+        json!({"name": "policy", "mountPath": "/etc/locus-policy", "readOnly": true}),
+    ];
+    let mut volumes = vec![
         secret("keys", secrets::GATE),
-        {"name": "policy", "configMap": {"name": "locus-policy"}},
-    ]);
-    let template = pod(component, container, volumes);
+        json!({"name": "policy", "configMap": {"name": "locus-policy"}}),
+    ];
+    match &choice.store {
+        None => mounts.push(json!({"name": "data", "mountPath": "/var/lib/locus"})),
+        Some(store) => {
+            mounts
+                .push(json!({"name": "store", "mountPath": "/etc/locus-store", "readOnly": true}));
+            volumes.push(secret("store", &store.secret));
+        }
+    }
+    container["volumeMounts"] = json!(mounts);
+    let template = pod(component, container, json!(volumes));
+    if let Some(store) = &choice.store {
+        return shared(component, store, template);
+    }
     json!({
         "apiVersion": "apps/v1",
         "kind": "StatefulSet",
@@ -179,6 +191,26 @@ fn gate(choice: &Choice) -> Value {
                     "resources": {"requests": {"storage": choice.storage}},
                 },
             }],
+        },
+    })
+}
+
+/// Gates that keep nothing themselves, on different nodes if that is possible.
+fn shared(component: Component, store: &StoreChoice, mut template: Value) -> Value {
+    template["spec"]["topologySpreadConstraints"] = json!([{
+        "maxSkew": 1,
+        "topologyKey": "kubernetes.io/hostname",
+        "whenUnsatisfiable": "ScheduleAnyway",
+        "labelSelector": {"matchLabels": component.selector()},
+    }]);
+    json!({
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": component.metadata(),
+        "spec": {
+            "replicas": store.replicas,
+            "selector": {"matchLabels": component.selector()},
+            "template": template,
         },
     })
 }

@@ -20,6 +20,12 @@ use serde::{Deserialize, Serialize};
     printcolumn(name = "Mode", type_ = "string", json_path = ".spec.mode"),
     printcolumn(name = "Namespaces", type_ = "string", json_path = ".spec.namespaces"),
     printcolumn(name = "Pods", type_ = "string", json_path = ".spec.podSecurity"),
+    printcolumn(
+        name = "Usable",
+        type_ = "string",
+        json_path = ".status.conditions[?(@.type=='Usable')].status"
+    ),
+    printcolumn(name = "Used", type_ = "date", json_path = ".status.lastUsed"),
     printcolumn(name = "Problem", type_ = "string", json_path = ".status.problem")
 )]
 #[serde(rename_all = "camelCase")]
@@ -151,4 +157,30 @@ pub struct InvariantSetStatus {
     /// What is wrong with it; while something is, nothing is let into its namespaces.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
+    /// How many namespaces there are that it names.
+    pub namespace_count: i64,
+    /// When it was last in force for something that the gate was asked about, to within five minutes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_used: Option<String>,
+    /// Whether it is usable, and why.
+    pub conditions: Vec<Condition>,
+}
+
+/// A condition, as objects of Kubernetes have them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Condition {
+    /// What it is about.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// `True`, `False` or `Unknown`.
+    pub status: String,
+    /// A word for why.
+    pub reason: String,
+    /// Why.
+    pub message: String,
+    /// The generation that this is about.
+    pub observed_generation: i64,
+    /// Since when.
+    pub last_transition_time: String,
 }

@@ -23,8 +23,8 @@ use kube::CustomResourceExt as _;
 pub use agent::{Agent, AgentSpec, AgentStatus, Cursor, PodTrust, TrustWord};
 pub use image::{Exemption, ReferenceImage, ReferenceImageSpec};
 pub use invariants::{
-    ConfigMapKey, InvariantSet, InvariantSetSpec, InvariantSetStatus, Level, Mode, OwnRule,
-    PodSecurity,
+    Condition, ConfigMapKey, InvariantSet, InvariantSetSpec, InvariantSetStatus, Level, Mode,
+    OwnRule, PodSecurity,
 };
 pub use request::{AttestationRequest, AttestationRequestSpec, AttestationRequestStatus};
 

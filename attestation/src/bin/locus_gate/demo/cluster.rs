@@ -269,7 +269,9 @@ impl Stage<'_> {
             return Err(DemoError::Refused(format!("{what} was let in")));
         }
         println!("{what}: refused");
-        for line in said.lines().filter(|line| line.starts_with("- ")) {
+        let first = said.split_once("is refused by Locus: ");
+        let problems = first.map_or(said.as_str(), |(_, problems)| problems);
+        for line in problems.lines() {
             println!("     {}", line.trim_start_matches("- "));
         }
         Ok(())
