@@ -1,10 +1,14 @@
 //! What is refused at the door of a real API server, each named after what somebody wanted.
 
+use std::time::Duration;
+
 use control_plane::Part;
+use locus_attestation::cluster::serve::RunningCluster;
 use serde_json::{Value, json};
+use tokio::net::TcpListener;
 
 use crate::town::{Town, is_there, pod, spec};
-use crate::world::content;
+use crate::world::{World, content};
 
 fn deployment(name: &str, replicas: i64) -> Value {
     json!({
@@ -184,6 +188,8 @@ async fn nothing_gets_in_past_the_gate() {
     let said = town.refuse(&mirror);
     assert!(said.contains("only a node makes"), "{said}");
 
+    let second = Second::start(&town).await;
+
     // The gate is away: nothing gets in, whoever asks.
     town.gate.take().unwrap().kill().await;
     let said = town.refuse(&pod("meanwhile"));
@@ -210,5 +216,88 @@ async fn nothing_gets_in_past_the_gate() {
         "-p",
         others,
     ]);
+    second.takes_over(&mut town).await;
     town.end().await;
+}
+
+/// A second gate in the cluster, with an installation and workers of its own. Of the two, one acts.
+struct Second {
+    gate: RunningCluster,
+    admission: String,
+    world: World,
+}
+
+impl Second {
+    async fn start(town: &Town) -> Second {
+        let mut world = World::new().await;
+        world.gate.take().unwrap().stop().await;
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let admission = listener.local_addr().unwrap().to_string();
+        drop(listener);
+        let installation = world.folder.path().join("gate");
+        let gate = town.gate_of(&installation, &admission).await;
+        Second {
+            gate,
+            admission,
+            world,
+        }
+    }
+
+    /// The holder of the Lease, how often it changed, and where the API server finds the webhooks.
+    async fn holder(town: &Town) -> Result<(String, i64, String), String> {
+        let lease = "/apis/coordination.k8s.io/v1/namespaces/locus-system/leases/locus-gate";
+        let lease = town.get(lease).await?["spec"].clone();
+        let webhooks =
+            "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/locus-gate";
+        let webhooks = town.get(webhooks).await?["webhooks"][0]["clientConfig"]["url"].clone();
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let changed = lease["leaseTransitions"].as_i64().unwrap_or_default();
+        Ok((text(&lease["holderIdentity"]), changed, text(&webhooks)))
+    }
+
+    /// It did nothing as long as the first was there, and does everything when it is gone.
+    async fn takes_over(self, town: &mut Town) {
+        // Up to now the first one acted: it was killed a moment ago.
+        let (first, changed, url) = Second::holder(town).await.unwrap();
+        assert!(url.contains(&town.admission) && !first.is_empty(), "{url}");
+        let verifier = self.gate.gate.verifier.clone().unwrap();
+        assert_eq!(
+            verifier.workers().unwrap().items.len(),
+            0,
+            "it does not act"
+        );
+        // The Lease has to run out, which takes no processor.
+        town.rest(Duration::from_secs(12), async |_| {}).await;
+        town.until("the second gate has the Lease", async |town| {
+            let (holder, now, url) = Second::holder(town).await?;
+            match holder != first && now == changed + 1 && url.contains(&self.admission) {
+                true => Ok(()),
+                false => Err(format!("{holder} {now} {url}")),
+            }
+        })
+        .await;
+        town.until("it answers for what gets in", async |town| {
+            let mut tag = pod("tag");
+            tag["spec"]["containers"][0]["image"] = json!("registry.example/redis:7");
+            let said = town.refuse(&tag);
+            match said.contains("image-digest") {
+                true => Ok(()),
+                false => Err(said),
+            }
+        })
+        .await;
+        // The worker was the first one's: what that proved, this one does not know.
+        town.until("it acts for the workers", async |town| {
+            let agent = town.get("/apis/locus.dev/v1alpha1/agents/worker-1").await?;
+            let node = town.get("/api/v1/nodes/worker-1").await?;
+            let taints = node["spec"]["taints"].to_string();
+            match agent["status"]["trust"] == "Unknown" && taints.contains("locus.dev/untrusted") {
+                true => Ok(()),
+                false => Err(format!("{} {taints}", agent["status"])),
+            }
+        })
+        .await;
+        self.gate.stop().await;
+        drop(self.world);
+    }
 }

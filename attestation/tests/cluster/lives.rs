@@ -5,6 +5,7 @@ use serde_json::json;
 
 use crate::town::{Town, is, is_there, pod};
 use crate::world::content;
+use crate::{attacks, deploys};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn pods_are_held_back_scheduled_ready_and_evicted() {
@@ -86,6 +87,12 @@ async fn pods_are_held_back_scheduled_ready_and_evicted() {
         events.contains("Evicted") && events.contains("/usr/bin/miner"),
         "{events}"
     );
+
+    deploys::the_exit_code_says_which_verdict_failed(&mut town).await;
+    let asked = deploys::tenants_hear_of_their_own_pods_alone(&mut town).await;
+    attacks::a_pod_answers_for_a_namesake(&mut town).await;
+    attacks::trust_is_written_by_others(&mut town).await;
+    deploys::and_are_told_nothing_of_others(&mut town, &asked).await;
 
     // A worker with another boot: no pod lands on it.
     let other = town.world.worker("worker-2").await;

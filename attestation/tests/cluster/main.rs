@@ -1,5 +1,5 @@
-//! The gate of a cluster from end to end: a real API server with scheduler and controller manager, agents on software TPMs, and
-//! a stand-in for the kubelets, which says what a kubelet says and runs nothing.
+//! The gate of a cluster from end to end: a real API server with scheduler and controller manager, and agents on software TPMs.
+//! The main path has a real kubelet with containerd and runc; elsewhere a stand-in says what a kubelet says and runs nothing.
 //!
 //! `cargo xtask cluster build` makes the server; where it is not there and Go is not either, this says so and tests nothing.
 
@@ -12,9 +12,16 @@
 )]
 
 mod admitted;
+mod attacks;
+// Its test rests for a minute, in which those after it run.
+mod broken;
 mod demo;
+mod deploys;
+mod images;
 mod lives;
-mod restarted;
+mod lossy;
+mod orphans;
+mod real;
 mod town;
 #[allow(dead_code, unreachable_pub, reason = "other tests use more of it")]
 #[path = "../gate/world/mod.rs"]

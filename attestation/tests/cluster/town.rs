@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Output;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use control_plane::{Cluster, Kubelets, Part, Programs, Shape, User};
+use control_plane::{Cluster, Kubelets, NODE, Part, Programs, Shape, User};
 use kube::Client;
 use locus_attestation::clock::{Clock, SystemClock};
 use locus_attestation::cluster::cli::definitions;
@@ -21,10 +21,12 @@ use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio::sync::{Mutex, MutexGuard};
 
+use crate::lossy::Lossy;
+use crate::real::Real;
 use crate::world::{WorkerBox, World, cgroup, content};
 
 /// How long something may take that is sure to come: other tests may run beside this one.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(120);
 /// One control plane at a time: it takes more of a machine than tests that wait for it.
 pub(crate) static ONE: Mutex<()> = Mutex::const_new(());
 
@@ -48,16 +50,21 @@ pub(crate) struct Town {
     pub(crate) settings: Settings,
     /// The administrator.
     pub(crate) admin: Client,
-    admission: String,
+    /// Of what the gate sends to the API server and is answered, something gets lost.
+    pub(crate) lossy: Option<Lossy>,
+    /// Where the gate's webhooks are.
+    pub(crate) admission: String,
     kubelets: Vec<Kubelets>,
+    /// The node that runs its pods, if there is one.
+    pub(crate) real: Option<Real>,
     /// What pods ran already: UID and file.
     ran: BTreeSet<(String, String)>,
     folder: TempDir,
-    _one: MutexGuard<'static, ()>,
+    one: Option<MutexGuard<'static, ()>>,
 }
 
 /// Blocks without holding up the gate, which runs in the same process.
-fn apart<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+pub(crate) fn apart<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     tokio::task::block_in_place(|| {
         std::thread::scope(|scope| scope.spawn(work).join()).expect("it does not panic")
     })
@@ -89,11 +96,13 @@ impl Town {
             workers: BTreeMap::new(),
             settings: Settings::default(),
             admin,
+            lossy: None,
             admission: listener.local_addr().unwrap().to_string(),
             kubelets: Vec::new(),
+            real: None,
             ran: BTreeSet::new(),
             folder,
-            _one: one,
+            one: Some(one),
         };
         drop(listener);
         town.apply_text(&definitions().unwrap());
@@ -133,6 +142,11 @@ impl Town {
         town
     }
 
+    /// The configuration of the administrator.
+    pub(crate) fn admin_kubeconfig(&self) -> PathBuf {
+        self.cluster.kubeconfig(User::Admin)
+    }
+
     /// The configuration of the gate's own user.
     fn own_kubeconfig(&self) -> PathBuf {
         let path = self.folder.path().join("gate.kubeconfig");
@@ -156,23 +170,33 @@ impl Town {
         path
     }
 
-    /// Starts the gate, again if need be, and waits until the API server asks it and it knows the cluster.
-    pub(crate) async fn start_gate(&mut self) {
-        let mut config = GateConfig::all_in(&self.world.folder.path().join("gate"));
+    /// Starts a gate with an installation of its own, whose webhooks are at an address.
+    pub(crate) async fn gate_of(&self, installation: &Path, admission: &str) -> RunningCluster {
+        let mut config = GateConfig::all_in(installation);
         config.interval = Duration::from_secs(2);
         let config = ClusterConfig {
             gate: config,
-            place: Place::parse(&format!("https://{}", self.admission)).unwrap(),
+            place: Place::parse(&format!("https://{admission}")).unwrap(),
             settings: self.settings,
             namespace: "locus-system".to_owned(),
         };
         let gate = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let admission = TcpListener::bind(&self.admission).await.unwrap();
-        let client = client(Some(&self.own_kubeconfig())).await.unwrap();
+        let admission = TcpListener::bind(admission).await.unwrap();
+        let own = self.own_kubeconfig();
+        let client = match &self.lossy {
+            Some(lossy) => lossy.client(&own).await,
+            None => client(Some(&own)).await.unwrap(),
+        };
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-        let running = start(config, (gate, admission), client, clock)
+        start(config, (gate, admission), client, clock)
             .await
-            .unwrap();
+            .unwrap()
+    }
+
+    /// Starts the gate, again if need be, and waits until the API server asks it and it knows the cluster.
+    pub(crate) async fn start_gate(&mut self) {
+        let installation = self.world.folder.path().join("gate");
+        let running = self.gate_of(&installation, &self.admission).await;
         self.world.gate_address = running.gate.address.to_string();
         self.gate = Some(running);
         self.until("the gate answers", async |town| {
@@ -199,7 +223,10 @@ impl Town {
     pub(crate) async fn join_as(&mut self, worker: WorkerBox) {
         let name = worker.name.clone();
         let cluster = &self.cluster;
-        let shape = [Shape::usual(name.clone())];
+        let shape = [Shape {
+            pods: 500,
+            ..Shape::usual(name.clone())
+        }];
         let kubelets = apart(|| Kubelets::start(cluster, &shape)).unwrap();
         self.kubelets.push(kubelets);
         let address = format!("locus.dev/agent-address={}", worker.address());
@@ -234,12 +261,17 @@ impl Town {
         if self.workers.is_empty() {
             return;
         }
+        if let Some(real) = &mut self.real
+            && let Some(worker) = self.workers.get_mut(NODE)
+        {
+            apart(|| real.measure(worker));
+        }
         let Ok(pods) = self.list("/api/v1/pods").await else {
             return;
         };
         for pod in pods {
             let node = pod["spec"]["nodeName"].as_str().unwrap_or_default();
-            let Some(worker) = self.workers.get_mut(node) else {
+            let Some(worker) = self.workers.get_mut(node).filter(|_| node != NODE) else {
                 continue;
             };
             let id = pod["status"]["containerStatuses"][0]["containerID"].as_str();
@@ -298,11 +330,17 @@ impl Town {
         .await;
     }
 
-    /// Waits until a pod is ready.
+    /// Waits until a pod of the namespace `shop` is ready.
     pub(crate) async fn ready(&mut self, name: &str) {
+        self.ready_in("shop", name).await;
+    }
+
+    /// Waits until a pod is ready.
+    pub(crate) async fn ready_in(&mut self, namespace: &str, name: &str) {
         let what = format!("the pod {name} is ready");
         self.until(&what, async |town| {
-            let pod = town.pod(name).await?;
+            let path = format!("/api/v1/namespaces/{namespace}/pods/{name}");
+            let pod = town.get(&path).await?;
             match is(&pod, "Ready") {
                 true => Ok(()),
                 false => Err(format!(
@@ -377,10 +415,24 @@ impl Town {
         self.kubectl(&["apply", "-f", path.to_str().unwrap()])
     }
 
+    /// Lets time pass, in which another town may have the machine; something is done before this one has it back.
+    pub(crate) async fn rest(&mut self, time: Duration, then: impl AsyncFnOnce(&mut Town)) {
+        self.one = None;
+        tokio::time::sleep(time).await;
+        then(self).await;
+        self.one = Some(ONE.lock().await);
+    }
+
     /// Kills a part of the control plane and starts it again.
     pub(crate) async fn restart(&mut self, part: Part) {
         let cluster = &mut self.cluster;
         apart(|| cluster.restart(part)).unwrap();
+    }
+
+    /// Starts a part of the control plane that was killed.
+    pub(crate) async fn start(&mut self, part: Part) {
+        let cluster = &mut self.cluster;
+        apart(|| cluster.start_part(part)).unwrap();
     }
 
     /// Ends everything in order.
@@ -389,7 +441,8 @@ impl Town {
             gate.stop().await;
         }
         let kubelets = std::mem::take(&mut self.kubelets);
-        apart(move || drop(kubelets));
+        let real = self.real.take();
+        apart(move || drop((kubelets, real)));
     }
 }
 

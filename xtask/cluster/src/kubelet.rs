@@ -18,6 +18,7 @@ use crate::{Cluster, User};
 /// A node loses trust of the cluster 40 seconds after it was last heard of.
 const HEARTBEAT: Duration = Duration::from_secs(10);
 const PERIOD: Duration = Duration::from_millis(200);
+const ANSWER: Duration = Duration::from_secs(5);
 
 /// What a node offers.
 #[derive(Clone, Debug)]
@@ -63,13 +64,17 @@ impl Kubelets {
             let read = Kubeconfig::read_from(path).map_err(io::Error::other)?;
             let options = KubeConfigOptions::default();
             let config = Config::from_custom_kubeconfig(read, &options).await;
-            let client = Client::try_from(config.map_err(io::Error::other)?);
+            let mut config = config.map_err(io::Error::other)?;
+            // A server whose store is away lets requests hang: others are waiting.
+            config.read_timeout = Some(ANSWER);
+            let client = Client::try_from(config);
             let client = client.map_err(io::Error::other)?;
             for shape in shapes {
                 register(&client, shape).await.map_err(io::Error::other)?;
             }
             Ok::<_, io::Error>(client)
         })?;
+        let shapes = shapes.to_vec();
         let names: Vec<String> = shapes.iter().map(|shape| shape.name.clone()).collect();
         let ended = Arc::clone(&end);
         let thread = std::thread::spawn(move || {
@@ -80,8 +85,11 @@ impl Kubelets {
                         heard = Some(Instant::now());
                         for name in &names {
                             // The server may be away for a while: the next round tells it.
-                            let _ = renew(&client, name).await;
+                            if renew(&client, name).await.is_err() {
+                                heard = None;
+                            }
                         }
+                        let _ = recover(&client, &shapes).await;
                     }
                     let _ = round(&client, &names).await;
                     tokio::time::sleep(PERIOD).await;
@@ -113,13 +121,8 @@ async fn register(client: &Client, shape: &Shape) -> kube::Result<()> {
     let name = &shape.name;
     let node = json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": {"kubernetes.io/hostname": name}}});
     nodes.patch(name, &apply(), &Patch::Apply(&node)).await?;
-    let offered = json!({"cpu": shape.cpu, "memory": shape.memory, "pods": shape.pods.to_string()});
-    let status = json!({"apiVersion": "v1", "kind": "Node", "status": {
-        "capacity": offered, "allocatable": offered,
-        "conditions": [{"type": "Ready", "status": "True", "reason": "KubeletReady", "message": "stand-in"}],
-    }});
     nodes
-        .patch_status(name, &apply(), &Patch::Apply(&status))
+        .patch_status(name, &apply(), &Patch::Apply(&ready(shape)))
         .await?;
     // The node controller adds its own until a node is ready; a fresh node is tainted by admission. Others stay.
     let node = serde_json::to_value(nodes.get(name).await?).unwrap_or_default();
@@ -134,6 +137,35 @@ async fn register(client: &Client, shape: &Shape) -> kube::Result<()> {
         .patch(name, &PatchParams::default(), &Patch::Merge(&untainted))
         .await?;
     renew(client, name).await
+}
+
+/// The status of a node that takes pods.
+fn ready(shape: &Shape) -> Value {
+    let offered = json!({"cpu": shape.cpu, "memory": shape.memory, "pods": shape.pods.to_string()});
+    json!({"apiVersion": "v1", "kind": "Node", "status": {
+        "capacity": offered, "allocatable": offered,
+        "conditions": [{"type": "Ready", "status": "True", "reason": "KubeletReady", "message": "stand-in"}],
+    }})
+}
+
+/// Says that nodes are ready of which the cluster had not heard for too long.
+async fn recover(client: &Client, shapes: &[Shape]) -> kube::Result<()> {
+    let nodes: Api<Node> = Api::all(client.clone());
+    for node in nodes.list(&ListParams::default()).await?.items {
+        let conditions = node
+            .status
+            .as_ref()
+            .and_then(|status| status.conditions.as_ref());
+        let mut conditions = conditions.into_iter().flatten();
+        let lost = conditions.any(|one| one.type_ == "Ready" && one.status != "True");
+        let name = node.name_any();
+        if let Some(shape) = shapes.iter().find(|shape| lost && shape.name == name) {
+            nodes
+                .patch_status(&name, &apply(), &Patch::Apply(&ready(shape)))
+                .await?;
+        }
+    }
+    Ok(())
 }
 
 async fn renew(client: &Client, name: &str) -> kube::Result<()> {

@@ -6,6 +6,8 @@
 mod binary;
 #[cfg(feature = "kubelet")]
 mod kubelet;
+#[cfg(all(feature = "kubelet", target_os = "linux"))]
+mod node;
 
 use std::fs::{self, File};
 use std::io;
@@ -18,6 +20,8 @@ use std::time::{Duration, Instant};
 pub use binary::{Programs, VERSION, build};
 #[cfg(feature = "kubelet")]
 pub use kubelet::{Kubelets, Shape, container_id};
+#[cfg(all(feature = "kubelet", target_os = "linux"))]
+pub use node::{NODE, Node, Runtime, SANDBOX};
 
 /// How long a part may take until it answers.
 const PATIENCE: Duration = Duration::from_secs(180);
