@@ -4,12 +4,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
-use control_plane::{Cluster, Part, User};
+use control_plane::{Cluster, Helm, Part, User};
 
 /// What is done with the cluster.
 #[derive(Subcommand)]
 pub(crate) enum Command {
-    /// Build the programs from Go modules, unless they are there, and print where they are
+    /// Build Kubernetes and Helm from Go modules, unless they are there, and print where they are
     Build,
     /// Start etcd, API server, controller manager and scheduler on free ports of 127.0.0.1, and print the path of the kubeconfig
     Start {
@@ -32,6 +32,7 @@ pub(crate) fn run(command: &Command) -> io::Result<()> {
     match command {
         Command::Build => {
             println!("{}", control_plane::build()?.display());
+            println!("{}", Helm::build()?.display());
             Ok(())
         }
         Command::Start { folder, server } => start(folder, *server),

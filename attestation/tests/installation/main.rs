@@ -7,6 +7,7 @@
     reason = "a test fails by panicking"
 )]
 
+mod chart;
 mod checked;
 mod deployed;
 mod installed;

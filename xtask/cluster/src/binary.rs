@@ -1,4 +1,4 @@
-//! The programs of a control plane: where they are, and how they are built from Go modules.
+//! The programs of a control plane, and Helm: where they are, and how they are built from Go modules.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -11,8 +11,12 @@ use crate::about;
 /// The release of Kubernetes that is built.
 pub const VERSION: &str = "1.36.3";
 
+/// The release of Helm that is built: the newest that goes with this Kubernetes.
+const HELM_VERSION: &str = "4.2.4";
+
 /// One program that is all parts, by its first argument.
 const MAIN: &str = include_str!("main.go");
+const HELM: &str = include_str!("helm.go");
 
 /// The programs of a control plane.
 #[derive(Clone, Debug)]
@@ -61,33 +65,94 @@ impl Programs {
     }
 }
 
-/// Where the program is kept: outside of the repository, by version.
-fn cached() -> Option<PathBuf> {
+/// Where a program is kept: outside of the repository, by version.
+fn cached_as(name: &str, version: &str, program: &str) -> Option<PathBuf> {
     let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
     let cache = cache.filter(|cache| cache.is_absolute());
     let cache = cache.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache")))?;
-    Some(cache.join("locus/kube").join(VERSION).join("kubeall"))
+    Some(cache.join("locus").join(name).join(version).join(program))
+}
+
+fn cached() -> Option<PathBuf> {
+    cached_as("kube", VERSION, "kubeall")
 }
 
 /// Builds the program if it is not there yet, with the `go` of the path, and says where it is.
 pub fn build() -> io::Result<PathBuf> {
-    let program = cached().ok_or_else(|| io::Error::other("`HOME` is not set"))?;
-    if program.is_file() {
-        return Ok(program);
-    }
-    let folder = program.with_file_name("build");
-    fs::create_dir_all(&folder).map_err(about(&folder))?;
-    write(&folder.join("main.go"), MAIN)?;
-    write(&folder.join("go.mod"), &module(&folder)?)?;
-    go(&folder, ["mod", "tidy"])?;
     let minor = VERSION.split('.').nth(1).unwrap_or_default();
     let flags = format!(
         "-s -w -X k8s.io/component-base/version.gitVersion=v{VERSION} -X k8s.io/component-base/version.gitMajor=1 \
          -X k8s.io/component-base/version.gitMinor={minor} -X k8s.io/client-go/pkg/version.gitVersion=v{VERSION}"
     );
+    built(cached(), MAIN, &flags, module)
+}
+
+/// Helm, which renders charts.
+#[derive(Clone, Debug)]
+pub struct Helm {
+    program: PathBuf,
+}
+
+impl Helm {
+    /// What [`Helm::build`] left. The error says how to have it.
+    pub fn find() -> Result<Helm, String> {
+        match cached_as("helm", HELM_VERSION, "helm") {
+            Some(program) if program.is_file() => Ok(Helm { program }),
+            _ => Err(format!(
+                "there is no Helm {HELM_VERSION} to test with; `cargo xtask cluster build` builds it from Go modules"
+            )),
+        }
+    }
+
+    /// Builds it if it is not there yet, and says where it is.
+    pub fn build() -> io::Result<PathBuf> {
+        let program = cached_as("helm", HELM_VERSION, "helm");
+        built(program, HELM, "-s -w", |_| Ok(helm_module()))
+    }
+
+    /// The program.
+    pub fn command(&self) -> Command {
+        Command::new(&self.program)
+    }
+}
+
+/// The module that needs Helm. Its parts of Kubernetes are those that are built anyway.
+fn helm_module() -> String {
+    let staged = VERSION.replacen("1.", "v0.", 1);
+    let mut text = format!("module helm\n\ngo 1.26.0\n\nrequire helm.sh/helm/v4 v{HELM_VERSION}\n");
+    for part in [
+        "api",
+        "apiextensions-apiserver",
+        "apimachinery",
+        "apiserver",
+        "cli-runtime",
+        "client-go",
+        "kubectl",
+    ] {
+        text.push_str(&format!("require k8s.io/{part} {staged}\n"));
+    }
+    text
+}
+
+/// Builds a program from its source, if it is not there yet.
+fn built(
+    program: Option<PathBuf>,
+    main: &str,
+    flags: &str,
+    module: impl FnOnce(&Path) -> io::Result<String>,
+) -> io::Result<PathBuf> {
+    let program = program.ok_or_else(|| io::Error::other("`HOME` is not set"))?;
+    if program.is_file() {
+        return Ok(program);
+    }
+    let folder = program.with_file_name("build");
+    fs::create_dir_all(&folder).map_err(about(&folder))?;
+    write(&folder.join("main.go"), main)?;
+    write(&folder.join("go.mod"), &module(&folder)?)?;
+    go(&folder, ["mod", "tidy"])?;
     // Renamed when whole, so that nobody starts half of it.
-    let new = program.with_file_name(format!("kubeall.{}", std::process::id()));
-    let arguments = ["build", "-trimpath", "-ldflags", &flags, "-o"];
+    let new = program.with_extension(std::process::id().to_string());
+    let arguments = ["build", "-trimpath", "-ldflags", flags, "-o"];
     let arguments = arguments.into_iter().map(OsStr::new);
     let ends = [new.as_os_str(), OsStr::new(".")];
     go(&folder, arguments.chain(ends))?;

@@ -17,7 +17,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-pub use binary::{Programs, VERSION, build};
+pub use binary::{Helm, Programs, VERSION, build};
 #[cfg(feature = "kubelet")]
 pub use kubelet::{Kubelets, Shape, container_id};
 #[cfg(all(feature = "kubelet", target_os = "linux"))]
