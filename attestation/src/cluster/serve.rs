@@ -1,5 +1,6 @@
 //! The gate of a cluster in one process: all components, admission, and controllers.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -144,6 +145,9 @@ pub async fn start(
     let gatekeeper = Arc::new(gatekeeper);
     let mut tasks = JoinSet::new();
 
+    let admission_address = admission
+        .local_addr()
+        .map_err(|error| ClusterError::Client(format!("admission has no address: {error}")))?;
     let certificates = Certificates::new(&config.place.names(), clock.now())?;
     let tls = SharedServerConfig::new(certificates.server());
     let app = router(Admission {
@@ -161,10 +165,8 @@ pub async fn start(
         }
     });
 
-    // The same after a restart: nobody waits for a process that is itself.
-    let identity = HashAlg::Sha256.hash(&[authority.as_bytes()]).to_hex();
-    let identity: String = identity.chars().take(16).collect();
-    // Of several gates each is another.
+    let identity = identity(&authority, admission_address);
+    // Of gates that share databases each is another, also after a restart.
     let identity = match verifier.sharing() {
         Some(sharing) => format!("{identity}-{}", sharing.id()),
         None => identity,
@@ -216,6 +218,22 @@ pub async fn start(
         election,
         tasks,
     })
+}
+
+/// Who a gate is in the election. The same after a restart, so that it does not wait for itself; another one than every other gate
+/// that runs, also of the same installation: on one host, no two listen at one address.
+fn identity(authority: &str, admission: SocketAddr) -> String {
+    let host = nix::unistd::gethostname().unwrap_or_default();
+    let admission = admission.to_string();
+    let parts = [
+        authority.as_bytes(),
+        host.as_encoded_bytes(),
+        admission.as_bytes(),
+    ];
+    // Each part by its own digest: where one ends and the next begins makes a difference.
+    let parts = parts.map(|part| HashAlg::Sha256.hash(&[part]).to_hex());
+    let identity = HashAlg::Sha256.hash(&[parts.concat().as_bytes()]).to_hex();
+    identity.chars().take(16).collect()
 }
 
 impl RunningCluster {

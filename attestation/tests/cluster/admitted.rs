@@ -5,10 +5,11 @@ use std::time::Duration;
 use control_plane::Part;
 use locus_attestation::cluster::serve::RunningCluster;
 use serde_json::{Value, json};
+use tempfile::TempDir;
 use tokio::net::TcpListener;
 
 use crate::town::{Town, is_there, pod, spec};
-use crate::world::{World, content};
+use crate::world::content;
 
 fn deployment(name: &str, replicas: i64) -> Value {
     json!({
@@ -220,26 +221,31 @@ async fn nothing_gets_in_past_the_gate() {
     town.end().await;
 }
 
-/// A second gate in the cluster, with an installation and workers of its own. Of the two, one acts.
+/// A second gate of the same installation, with databases of its own. Of the two, one acts.
 struct Second {
     gate: RunningCluster,
     admission: String,
-    world: World,
+    _folder: TempDir,
 }
 
 impl Second {
     async fn start(town: &Town) -> Second {
-        let mut world = World::new().await;
-        world.gate.take().unwrap().stop().await;
+        let folder = tempfile::tempdir().unwrap();
+        let first = town.world.folder.path().join("gate");
+        for file in std::fs::read_dir(first).unwrap().flatten() {
+            let name = file.file_name().into_string().unwrap();
+            if name.ends_with(".pem") || name.ends_with(".key") {
+                std::fs::copy(file.path(), folder.path().join(name)).unwrap();
+            }
+        }
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let admission = listener.local_addr().unwrap().to_string();
         drop(listener);
-        let installation = world.folder.path().join("gate");
-        let gate = town.gate_of(&installation, &admission).await;
+        let gate = town.gate_of(folder.path(), &admission).await;
         Second {
             gate,
             admission,
-            world,
+            _folder: folder,
         }
     }
 
@@ -286,7 +292,7 @@ impl Second {
             }
         })
         .await;
-        // The worker was the first one's: what that proved, this one does not know.
+        // What the first one knew of the worker is in its databases.
         town.until("it acts for the workers", async |town| {
             let agent = town.get("/apis/locus.dev/v1alpha1/agents/worker-1").await?;
             let node = town.get("/api/v1/nodes/worker-1").await?;
@@ -298,6 +304,5 @@ impl Second {
         })
         .await;
         self.gate.stop().await;
-        drop(self.world);
     }
 }
