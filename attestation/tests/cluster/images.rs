@@ -8,6 +8,8 @@ use serde_json::json;
 
 /// The program of which images are made: a shell and its tools, linked statically.
 const PROGRAM: &str = "/bin/busybox";
+/// A program that does the same and is another file, which is in every image.
+pub(crate) const UNKNOWN: &str = "/opt/miner/busybox";
 
 /// An image with that program.
 pub(crate) struct Image {
@@ -40,13 +42,15 @@ fn write(path: &Path, files: &[(String, &[u8])]) {
 }
 
 impl Image {
-    /// Makes one in a folder that runs a command; the command's program is all that is in it. Without a tag the runtime knows
+    /// Makes one in a folder that runs a command; in it are the command's program and [`UNKNOWN`]. Without a tag the runtime knows
     /// it by its digest.
     pub(crate) fn make(folder: &Path, name: &str, tag: Option<&str>, command: &[&str]) -> Image {
         let program = std::fs::read(PROGRAM).expect("busybox-static is installed");
         let part = |kind: &str| folder.join(format!("{name}-{kind}.tar"));
         let own = command[0].trim_start_matches('/').to_owned();
-        write(&part("layer"), &[(own, &program)]);
+        let other = UNKNOWN.trim_start_matches('/').to_owned();
+        let changed = [&program[..], b"\n"].concat();
+        write(&part("layer"), &[(own, &program), (other, &changed)]);
         let layer = std::fs::read(part("layer")).unwrap();
         let configuration = json!({
             "architecture": if cfg!(target_arch = "aarch64") { "arm64" } else { "amd64" }, "os": "linux",
