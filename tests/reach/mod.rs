@@ -3,3 +3,4 @@
 mod brute;
 mod command;
 mod suite;
+mod world;

@@ -3,15 +3,19 @@
 //! Pods that every policy sees alike are one class, so that the work grows with what policies tell apart and not with the
 //! number of pods. For each class and direction, what is allowed with every other end is computed once.
 
+mod classes;
+mod decisions;
+
 use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::addresses::Range;
-use super::cluster::{Cluster, Listed};
+use super::cluster::Cluster;
 use super::connections::Connections;
 use super::policy::{Action, Direction, Peer, Policy, Port, Rule, Tier};
 use super::table::{ALL, Id, NONE, Table};
+use classes::{Sets, classes, selecting};
 
 /// An end of connections, as policies see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -500,148 +504,6 @@ impl Evaluation {
             }
         }
     }
-
-    /// What decides about the connections of an instance with another end, in one direction.
-    pub fn decisions(&self, instance: usize, direction: Direction, other: End) -> Vec<Decision> {
-        let mut decisions = Vec::new();
-        let selecting: Vec<(usize, &Policy)> = self
-            .selecting(instance)
-            .filter(|(_, policy)| policy.rules(direction).is_some())
-            .collect();
-        let of = |wanted: fn(Tier) -> bool| {
-            let policies = selecting.iter().copied();
-            policies.filter(move |(_, policy)| wanted(policy.tier))
-        };
-        let destination = match (direction, other) {
-            (Direction::Ingress, _) => Some(instance),
-            (Direction::Egress, End::Instance(at)) => Some(at),
-            _ => None,
-        };
-        let rules = |wanted: fn(Tier) -> bool| {
-            let mut met = Vec::new();
-            for (at, policy) in of(wanted) {
-                let rules = policy.rules(direction).unwrap_or_default();
-                for (number, rule) in rules.iter().enumerate() {
-                    if self.is_peer(rule, direction, other) {
-                        let set = self.connections(rule, destination);
-                        let by = Decider::Rule {
-                            policy: at,
-                            rule: number,
-                        };
-                        met.push((rule.action, set, by));
-                    }
-                }
-            }
-            met
-        };
-        let mut left = Connections::all();
-        let mut passed = Connections::default();
-        let mut ordered = |rules: Vec<(Action, Connections, Decider)>,
-                           left: &mut Connections,
-                           decisions: &mut Vec<Decision>| {
-            for (action, set, by) in rules {
-                let taken = set.intersection(left);
-                if taken.is_empty() {
-                    continue;
-                }
-                *left = left.without(&taken);
-                match action {
-                    Action::Pass => passed = passed.union(&taken),
-                    _ => decisions.push(Decision {
-                        connections: taken,
-                        allowed: action == Action::Allow,
-                        by,
-                    }),
-                }
-            }
-            *left = left.union(&std::mem::take(&mut passed));
-        };
-        ordered(
-            rules(|tier| matches!(tier, Tier::Admin(_))),
-            &mut left,
-            &mut decisions,
-        );
-        let isolating: Vec<usize> = of(|tier| tier == Tier::Network).map(|(at, _)| at).collect();
-        if !isolating.is_empty() {
-            let mut open = Connections::default();
-            for (_, set, by) in rules(|tier| tier == Tier::Network) {
-                let connections = set.intersection(&left);
-                open = open.union(&connections);
-                if !connections.is_empty() {
-                    decisions.push(Decision {
-                        connections,
-                        allowed: true,
-                        by,
-                    });
-                }
-            }
-            let connections = left.without(&open);
-            if !connections.is_empty() {
-                decisions.push(Decision {
-                    connections,
-                    allowed: false,
-                    by: Decider::Isolated(isolating),
-                });
-            }
-            return decisions;
-        }
-        ordered(
-            rules(|tier| matches!(tier, Tier::Baseline(_))),
-            &mut left,
-            &mut decisions,
-        );
-        if !left.is_empty() {
-            decisions.push(Decision {
-                connections: left,
-                allowed: true,
-                by: Decider::Default,
-            });
-        }
-        decisions
-    }
-
-    /// Whether a rule is about an end.
-    fn is_peer(&self, rule: &Rule, direction: Direction, other: End) -> bool {
-        let Some(peers) = &rule.peers else {
-            return true;
-        };
-        let mut peers = peers.iter();
-        peers.any(|peer| match (peer, other) {
-            (Peer::Pods(pods), End::Instance(at)) => self.cluster.select(pods).contains(&at),
-            (Peer::Addresses { and_pods, .. }, End::Instance(_)) => *and_pods,
-            (Peer::Addresses { ranges, .. }, End::Outside(at)) => {
-                let part = self.outside(direction).get(at);
-                part.is_some_and(|part| ranges.iter().any(|range| range.covers(*part)))
-            }
-            (Peer::Addresses { ranges, .. }, End::Host(at)) => {
-                let host = self.cluster.hosts.get(at);
-                let addresses = host.map_or(&[][..], |host| &host.addresses);
-                addresses.iter().any(|address| {
-                    let (first, last) = (*address, *address);
-                    ranges
-                        .iter()
-                        .any(|range| range.covers(Range { first, last }))
-                })
-            }
-            (Peer::Nodes { selector, .. }, End::Host(at)) => {
-                let host = self.cluster.hosts.get(at);
-                host.is_some_and(|host| selector.matches(&host.labels))
-            }
-            _ => false,
-        })
-    }
-
-    /// The connections that a rule is about, to a destination.
-    fn connections(&self, rule: &Rule, destination: Option<usize>) -> Connections {
-        let mut all = fixed(rule);
-        let instance = destination.and_then(|at| self.cluster.instances.get(at));
-        for port in rule.ports.iter().flatten() {
-            if let (Port::Named { name, protocol }, Some(instance)) = (port, instance) {
-                all = all.union(&instance.named(name, *protocol));
-            }
-        }
-        all
-    }
 }
 
 fn number_of(point: usize) -> u32 {
@@ -692,86 +554,3 @@ impl Named {
 
 /// A rule: its policy, direction and number.
 type Key = (usize, Direction, usize);
-
-/// The instances that policies and their peers select.
-struct Sets {
-    subjects: Vec<Vec<usize>>,
-    peers: FxHashMap<(Key, usize), Vec<usize>>,
-}
-
-impl Sets {
-    fn of(cluster: &Cluster) -> Sets {
-        let mut peers = FxHashMap::default();
-        let mut subjects = Vec::with_capacity(cluster.policies.len());
-        for (at, policy) in cluster.policies.iter().enumerate() {
-            subjects.push(cluster.select(&policy.subject));
-            for direction in [Direction::Ingress, Direction::Egress] {
-                let rules = policy.rules(direction).unwrap_or_default();
-                for (number, rule) in rules.iter().enumerate() {
-                    for (which, peer) in rule.peers.iter().flatten().enumerate() {
-                        if let Peer::Pods(pods) = peer {
-                            let key = ((at, direction, number), which);
-                            peers.insert(key, cluster.select(pods));
-                        }
-                    }
-                }
-            }
-        }
-        Sets { subjects, peers }
-    }
-}
-
-/// Puts instances that no policy tells apart into one class.
-fn classes(cluster: &Cluster, sets: &Sets) -> (Vec<u32>, Vec<usize>) {
-    let mut seen: Vec<Vec<u32>> = vec![Vec::new(); cluster.instances.len()];
-    let all = sets.subjects.iter().chain(sets.peers.values());
-    for (number, members) in all.enumerate() {
-        for &at in members {
-            if let Some(seen) = seen.get_mut(at) {
-                seen.push(number_of(number));
-            }
-        }
-    }
-    let mut names: FxHashSet<&str> = FxHashSet::default();
-    for (_, rule) in cluster.policies.iter().flat_map(Policy::all_rules) {
-        for port in rule.ports.iter().flatten() {
-            if let Port::Named { name, .. } = port {
-                names.insert(name);
-            }
-        }
-    }
-    let mut known: FxHashMap<(Vec<u32>, Vec<&Listed>), u32> = FxHashMap::default();
-    let mut class_of = Vec::with_capacity(cluster.instances.len());
-    let mut classes = Vec::new();
-    for (at, (instance, seen)) in cluster.instances.iter().zip(seen).enumerate() {
-        let used = |port: &&Listed| {
-            port.name
-                .as_deref()
-                .is_some_and(|name| names.contains(name))
-        };
-        let ports: Vec<&Listed> = instance.ports.iter().filter(used).collect();
-        let class = *known.entry((seen, ports)).or_insert_with(|| {
-            classes.push(at);
-            number_of(classes.len() - 1)
-        });
-        class_of.push(class);
-    }
-    (class_of, classes)
-}
-
-/// The policies that select each class.
-fn selecting(sets: &Sets, class_of: &[u32], classes: usize) -> Vec<Vec<u32>> {
-    let mut all: Vec<Vec<u32>> = vec![Vec::new(); classes];
-    for (policy, members) in sets.subjects.iter().enumerate() {
-        for at in members {
-            let class = class_of.get(*at).map(|class| *class as usize);
-            let listed = class.and_then(|class| all.get_mut(class));
-            if let Some(listed) = listed
-                && listed.last() != Some(&number_of(policy))
-            {
-                listed.push(number_of(policy));
-            }
-        }
-    }
-    all
-}
