@@ -8,7 +8,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::facts::AtomId;
-use crate::vocabulary::FieldId;
+use crate::vocabulary::{FieldId, SigId};
 
 /// The position of a line in its problem.
 pub type LineId = usize;
@@ -55,6 +55,8 @@ pub struct Group {
     pub everywhere: bool,
     /// Those with the higher number go first when not all fit.
     pub priority: i64,
+    /// Whether they drive out those of lower priority when there is no room for them.
+    pub preempts: bool,
 }
 
 /// Where things must be apart, together, or spread: in one place, or in one region of a way to divide them.
@@ -430,6 +432,27 @@ pub struct Question {
     pub truths: [AtomId; 2],
     /// What numbers of things that are open make of it; none when it depends on none.
     pub open: Option<Open>,
+    /// The group that it is about: the others are there already, and those of lower priority may have to go.
+    pub about: Option<usize>,
+    /// How it is stated which things have no place.
+    pub told: Told,
+}
+
+/// How it is stated which things have no place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Told {
+    /// What stands for the things of each group; none for those that nothing stands for.
+    pub groups: Arc<Vec<Option<AtomId>>>,
+    /// The signature of things of a group that have no place.
+    pub sig: SigId,
+    /// The field that relates them to what stands for their group.
+    pub of: FieldId<2>,
+    /// The field that relates a question to those that wait.
+    pub pending: FieldId<2>,
+    /// The field that relates a question to those that are driven out.
+    pub driven: FieldId<2>,
+    /// The field that relates a question to whether any are.
+    pub drives: FieldId<2>,
 }
 
 /// A question whose answer depends on numbers of things that are open.

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use crate::report::frame;
-use crate::session::Places;
+use crate::session::{Origins, Places};
 use locus_core::placement::{Placement, Question};
 use locus_core::{Diagnostic, Severity};
-use locus_invariants::placement::{Answer, answer};
+use locus_invariants::placement::{Answer, answer, limits, pending};
 use serde::Serialize;
 
 use super::flags::{Format, PlaceArgs};
@@ -29,7 +29,11 @@ pub(crate) fn place(args: &PlaceArgs) -> Exit {
     }
     let mut asked = false;
     for project in &discovery.projects {
-        let places = snapshot.places(project, &given);
+        let mut places = snapshot.places(project, &given);
+        let mut origins = Origins::new(snapshot.files(), &mut places.sources);
+        let told = places.diagnostics.iter_mut().chain(&mut places.unchecked);
+        told.chain(&mut places.lines)
+            .for_each(|told| origins.tell(told));
         for diagnostic in places.diagnostics.iter().chain(&places.unchecked) {
             frame::print(diagnostic, &places.sources);
         }
@@ -78,6 +82,7 @@ fn one(places: &Places, question: &Question, format: Format) -> Exit {
                     }
                 }
             }
+            told = told.maybe_help(waiting(question));
             frame::print(&told, &places.sources);
             Exit::Findings
         }
@@ -86,6 +91,18 @@ fn one(places: &Places, question: &Question, format: Format) -> Exit {
             Exit::Unanswered
         }
     }
+}
+
+/// What stays pending, by priority; none when all have the same, or it is not known.
+fn waiting(question: &Question) -> Option<String> {
+    let problem = question.asked();
+    let pending = pending(&problem, &limits())?;
+    let name = |at: usize| problem.groups.get(at).map_or("", |group| &*group.name);
+    let told = pending
+        .iter()
+        .map(|one| format!("`{}`: {}", name(one.group), one.text));
+    let told: Vec<String> = told.collect();
+    (!told.is_empty()).then(|| told.join("; "))
 }
 
 /// A place and what is put there.

@@ -22,6 +22,11 @@ pub(crate) fn manifests(random: &mut Random) -> Case {
             );
         }
     }
+    let policy = random.pick(&["PreemptLowerPriority", "Never"]);
+    let _ = writeln!(
+        out,
+        "---\napiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {{name: high}}\nvalue: 10\npreemptionPolicy: {policy}"
+    );
     let mut inputs: Vec<Domain> = Vec::new();
     for at in 0..1 + random.below(3) {
         workload(random, at, &mut out, &mut inputs);
@@ -75,6 +80,9 @@ fn workload(random: &mut Random, at: usize, out: &mut String, inputs: &mut Vec<D
         );
     }
     let mut pod = String::new();
+    if random.once_in(3) {
+        pod += "      priorityClassName: high\n";
+    }
     if random.once_in(3) {
         let key = random.pick(&["kubernetes.io/hostname", "topology.kubernetes.io/zone"]);
         let _ = writeln!(

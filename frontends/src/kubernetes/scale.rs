@@ -44,6 +44,9 @@ pub(crate) struct Scaled {
     pub(crate) most_at: Span,
 }
 
+/// What is wrong, and what helps.
+type Wrong = (String, Option<String>);
+
 /// The numbers of pods of a project.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scales {
@@ -69,7 +72,8 @@ impl Scales {
             }
         }
         for one in given {
-            if let Err(diagnostic) = scales.choose(model, one) {
+            if let Err((message, help)) = scales.choose(model, one) {
+                let diagnostic = Diagnostic::error("k8s-replicas", message).maybe_help(help);
                 diagnostics.push(match one.span {
                     Some(span) => diagnostic.at(span),
                     None => diagnostic,
@@ -79,8 +83,8 @@ impl Scales {
         scales
     }
 
-    fn choose(&mut self, model: &Model<'_>, given: &GivenReplicas) -> Result<(), Diagnostic> {
-        let wrong = |message: String| Diagnostic::error("k8s-replicas", message);
+    /// Takes a number, or says what is wrong with it and what helps.
+    fn choose(&mut self, model: &Model<'_>, given: &GivenReplicas) -> Result<(), Wrong> {
         let name = &given.workload;
         let named: Vec<usize> = (0..model.objects.len())
             .filter(|&at| {
@@ -94,9 +98,10 @@ impl Scales {
             let known: Vec<String> = known.map(full_name).collect();
             let hint = suggest::did_you_mean(name, known.iter().map(String::as_str));
             let message = format!("no workload is called `{name}`");
-            return Err(wrong(message).help(hint.unwrap_or_else(|| {
+            let help = hint.unwrap_or_else(|| {
                 "write `namespace/kind/name`, as in `shop/Deployment/api`".to_owned()
-            })));
+            });
+            return Err((message, Some(help)));
         };
         if let [one, other, ..] = named.as_slice()
             && let (Some(one), Some(other)) = (model.object(*one), model.object(*other))
@@ -104,18 +109,18 @@ impl Scales {
         {
             let (one, other) = (full_name(one), full_name(other));
             let message = format!("`{name}` may be `{one}` or `{other}`");
-            return Err(wrong(message).help("write its namespace and kind too"));
+            return Err((message, Some("write its namespace and kind too".to_owned())));
         }
         let Ok(count) = given.count.parse::<u32>() else {
             let message = format!("`{}` is not a number of pods", given.count);
-            return Err(wrong(message));
+            return Err((message, None));
         };
         let count = usize::try_from(count).unwrap_or(usize::MAX);
         if let Some(Scaled { least, most, .. }) = self.scaled.get(&at)
             && !(*least..=*most).contains(&count)
         {
             let message = format!("`{name}` is scaled to {least} to {most} pods, never to {count}");
-            return Err(wrong(message));
+            return Err((message, None));
         }
         self.chosen.insert(at, count);
         Ok(())

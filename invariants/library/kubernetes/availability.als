@@ -195,6 +195,17 @@ assert BudgetsKeepNotAll {
   all k: KeptWhole | k.whole != True
 }
 
+/** K8S084 budget-without-room warning: a PodDisruptionBudget asks for a share of pods without a controller
+ * message: PodDisruptionBudget `{b}` lets no pod go: `{b.uncounted}` has no controller
+ * at: b.uncounted "a share of none"
+ * help: use `minAvailable` with a number of pods, or let a Deployment own them
+ * why: No node with one of the pods can be drained: how many there should be is known from their controllers only.
+ * source: Kubernetes documentation, specifying a disruption budget, arbitrary workloads and arbitrary selectors
+ */
+assert BudgetsCanCount {
+  all b: PodDisruptionBudget | no b.uncounted
+}
+
 /** K8S086 no-eviction-policy info: a PodDisruptionBudget protects pods that are not healthy
  * message: PodDisruptionBudget `{b}` does not say what holds for unhealthy pods
  * at: b "no `unhealthyPodEvictionPolicy`"

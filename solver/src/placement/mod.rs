@@ -5,6 +5,7 @@ mod bounds;
 mod encode;
 mod fill;
 mod greedy;
+mod pending;
 mod prices;
 #[cfg(test)]
 #[path = "../../../benches/kubernetes/tight.rs"]
@@ -19,6 +20,8 @@ use locus_core::placement::{Instance, LineId, Placement, Problem};
 
 use crate::limits::{Limits, Reason};
 
+pub use pending::{Fit, by_priority};
+
 /// What is known about a problem.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
@@ -29,6 +32,9 @@ pub enum Outcome {
     /// A limit was reached before it was known.
     Unknown(Reason),
 }
+
+/// Things times places up to which a problem is small.
+const SMALL: usize = 4_000;
 
 /// Whether all things have a place.
 pub fn place(instance: &Instance, limits: &Limits) -> Outcome {
@@ -50,8 +56,12 @@ pub fn place(instance: &Instance, limits: &Limits) -> Outcome {
     if prices::exclude(instance) {
         return Outcome::Impossible;
     }
+    // What is small is decided sooner by the solver than by trying on.
+    let things: usize = instance.counts.iter().sum();
+    let is_small = things * instance.places.iter().sum::<usize>() <= SMALL;
     let last = || good(prices::place(instance));
-    if let Some(placed) = good(repair::place(instance, repair::THOROUGH)).or_else(last) {
+    let thorough = || good(repair::place(instance, repair::THOROUGH)).or_else(last);
+    if let Some(placed) = (!is_small).then(thorough).flatten() {
         return placed;
     }
     let outcome = encode::place(instance, limits);

@@ -6,7 +6,7 @@ use locus_core::placement::{Instance, Placement, Relation};
 /// How long it is tried.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Effort {
-    /// Moves that are tried for one start.
+    /// Moves that are tried for one start, for each thing.
     moves: usize,
     /// How often it starts anew.
     starts: u64,
@@ -14,15 +14,18 @@ pub(super) struct Effort {
 
 /// Enough for what is not tight.
 pub(super) const QUICK: Effort = Effort {
-    moves: 300_000,
+    moves: 600,
     starts: 1,
 };
 
 /// As much as is worth its time.
 pub(super) const THOROUGH: Effort = Effort {
-    moves: 2_500_000,
+    moves: 5_000,
     starts: 2,
 };
+
+/// Things for which more moves are made.
+const MOST: usize = 1_000;
 
 /// What a whole place of a resource is worth when too much is asked of it.
 const UNIT: u128 = 1 << 20;
@@ -35,7 +38,9 @@ const COLD: f64 = 400.0;
 pub(super) fn place(instance: &Instance, effort: Effort) -> Option<Placement> {
     (0..effort.starts).find_map(|start| {
         let mut search = Search::new(instance, start)?;
-        let found = search.run(effort.moves).then(|| search.placement())?;
+        let things: usize = instance.counts.iter().sum();
+        let moves = effort.moves.saturating_mul(things.clamp(1, MOST));
+        let found = search.run(moves).then(|| search.placement())?;
         // What is everywhere may break what others ask for.
         instance.refuses(&found).is_none().then_some(found)
     })

@@ -5,7 +5,7 @@ use locus_core::placement::{
 };
 use proptest::prelude::*;
 
-use super::{Outcome, core, encode, place, prices, random, repair};
+use super::{Outcome, by_priority, core, encode, place, prices, random, repair};
 use crate::limits::Limits;
 
 /// Tries all placements.
@@ -128,6 +128,101 @@ fn instance() -> impl Strategy<Value = Instance> {
     })
 }
 
+/// All numbers of things that have a place, those of the first groups first, of higher priority before lower.
+fn brute_counts(instance: &Instance, order: &[usize]) -> Option<Vec<usize>> {
+    let mut best: Option<Vec<usize>> = None;
+    let mut counts = vec![0; instance.counts.len()];
+    loop {
+        let key = |counts: &[usize]| -> Vec<usize> { order.iter().map(|&at| counts[at]).collect() };
+        let better = best.as_ref().is_none_or(|best| key(&counts) > key(best));
+        let some = Instance {
+            counts: counts.clone(),
+            ..instance.clone()
+        };
+        if better && brute(&some) {
+            best = Some(counts.clone());
+        }
+        let Some(at) = (0..counts.len()).find(|&at| counts[at] < instance.counts[at]) else {
+            return best;
+        };
+        counts[..at].fill(0);
+        counts[at] += 1;
+    }
+}
+
+/// A problem of which an instance is the numbers, without lines.
+fn problem_of(instance: &Instance, priorities: &[i64]) -> Problem {
+    let shape = |at: usize| Shape {
+        name: format!("n{at}").into(),
+        count: instance.places[at],
+        capacity: instance.capacity[at]
+            .iter()
+            .map(|room| Some((*room, None)))
+            .collect(),
+        regions: instance.regions[at].clone(),
+    };
+    let group = |at: usize| Group {
+        name: format!("g{at}").into(),
+        count: instance.counts[at],
+        count_line: None,
+        demand: instance.demand[at]
+            .iter()
+            .map(|need| vec![vec![(*need, None)]])
+            .collect(),
+        limits: vec![Limit {
+            line: None,
+            shapes: instance.allowed[at].clone(),
+        }],
+        everywhere: instance.everywhere[at],
+        priority: priorities[at],
+        preempts: true,
+    };
+    let rule = |relation: &Relation| Rule {
+        relation: relation.clone(),
+        line: None,
+    };
+    Problem {
+        resources: vec!["cpu".into(), "pods".into()],
+        shapes: (0..instance.places.len()).map(shape).collect(),
+        groups: (0..instance.counts.len()).map(group).collect(),
+        rules: instance.relations.iter().map(rule).collect(),
+        lines: 0,
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(600))]
+    #[test]
+    fn those_of_higher_priority_come_first(
+        instance in instance(),
+        priorities in prop::collection::vec(0..3_i64, 3),
+    ) {
+        let problem = problem_of(&instance, &priorities);
+        let fit = by_priority(&problem, &Limits::default());
+        let fit = fit.map_err(|reason| TestCaseError::fail(reason.to_string()))?;
+        let mut order: Vec<usize> = (0..instance.counts.len()).collect();
+        order.sort_by_key(|&at| (std::cmp::Reverse(priorities[at]), at));
+        let some = |counts: &[usize]| Instance { counts: counts.to_vec(), ..instance.clone() };
+        match &fit.placement {
+            Some(placement) => {
+                prop_assert_eq!(some(&fit.counts).refuses(placement), None);
+                // Nothing more of anything has a place.
+                for at in 0..instance.counts.len() {
+                    let mut more = fit.counts.clone();
+                    more[at] += 1;
+                    prop_assert!(more[at] > instance.counts[at] || !brute(&some(&more)));
+                }
+            }
+            None => prop_assert!(!brute(&some(&vec![0; instance.counts.len()]))),
+        }
+        // What is needed by others, or counted by them, may be worth more than the group that comes first.
+        let bound = |relation: &Relation| !matches!(relation, Relation::Apart { .. });
+        if fit.placement.is_some() && !instance.relations.iter().any(bound) {
+            prop_assert_eq!(Some(fit.counts), brute_counts(&instance, &order));
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1500))]
     #[test]
@@ -169,6 +264,7 @@ fn problem(nodes: &[(usize, u64)], things: &[(usize, u64)]) -> Problem {
         limits: Vec::new(),
         everywhere: false,
         priority: 0,
+        preempts: true,
     };
     Problem {
         resources: vec!["cpu".into()],

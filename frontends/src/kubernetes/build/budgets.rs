@@ -49,6 +49,7 @@ impl Builder<'_, '_> {
     /// States of which workloads a budget keeps every pod. The budget counts all pods that it selects, whoever owns them.
     pub(super) fn kept_whole(&mut self, at: usize, object: &Object, matched: &[WorkloadId]) {
         let written = object.spec().and_then(|spec| spec.some("minAvailable"));
+        self.uncounted(at, object, matched);
         let Some((written, budget)) = written.zip(self.atom_of(at)) else {
             return;
         };
@@ -93,6 +94,35 @@ impl Builder<'_, '_> {
         };
         for (at, controller) in kept {
             self.kept(budget, (at, controller), whole, span);
+        }
+    }
+
+    /// States the bare pods that a budget asks for a share of. How many there should be is known from controllers only: of
+    /// pods without one there should be none, so none may go.
+    fn uncounted(&mut self, at: usize, object: &Object, matched: &[WorkloadId]) {
+        let model = self.model;
+        let spec = object.spec();
+        let share = |key: &str| spec.and_then(|spec| spec.some(key)).cloned();
+        let written = match share("minAvailable") {
+            Some(node) if node.int().is_none() => Some(node),
+            _ => share("maxUnavailable"),
+        };
+        let Some((written, budget)) = written.zip(self.atom_of(at)) else {
+            return;
+        };
+        let bare = |id: &WorkloadId| {
+            let workload = model.workloads.get(*id)?;
+            let object = model.object(workload.object)?;
+            let metadata = object.node.some("metadata");
+            let owned = metadata.is_some_and(|one| !one.items("ownerReferences").is_empty());
+            (object.is("", "Pod") && !owned).then_some(workload.object)
+        };
+        let pods: Option<Vec<usize>> = matched.iter().map(bare).collect();
+        for pod in pods.unwrap_or_default() {
+            if let Some(atom) = self.atom_of(pod) {
+                let field = field!("PodDisruptionBudget", "uncounted");
+                self.fact(field, budget, atom, written.used_at());
+            }
         }
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use locus_core::Span;
 use locus_core::facts::AtomId;
-use locus_core::placement::{Open, Question};
+use locus_core::placement::{Open, Question, Told};
 use locus_core::value::SymbolId;
 use locus_core::vocabulary::SigId;
 
@@ -80,20 +80,31 @@ impl Builder<'_, '_> {
                     ..plain(sig!("SurgePlacement"))
                 });
             }
-            if let Some(most) = self.scales.scaled(at).map(|scaled| scaled.most) {
-                if most > count || open.is_some() {
-                    all.push(Asked {
-                        more: vec![(group, most.saturating_sub(count))],
-                        group: Some(group),
-                        ..plain(sig!("ScalePlacement"))
-                    });
-                }
+            let most = self.scales.scaled(at).map(|scaled| scaled.most);
+            if let Some(most) = most.filter(|most| *most > count || open.is_some()) {
+                all.push(Asked {
+                    more: vec![(group, most.saturating_sub(count))],
+                    group: Some(group),
+                    ..plain(sig!("ScalePlacement"))
+                });
             }
         }
         let (problem, lines) = (Arc::new(stated.problem.clone()), Arc::new(lines));
         let span = self_span(&stated);
         let truths = [self.truth(false, span), self.truth(true, span)];
         let open = self.open_groups(&stated);
+        let workloads = stated.workloads.iter().map(|&id| {
+            let workload = self.model.workloads.get(id)?;
+            self.atom_of(workload.object)
+        });
+        let told = Told {
+            groups: Arc::new(workloads.collect()),
+            sig: sig!("PendingPods"),
+            of: field!("PendingPods", "pods_of"),
+            pending: field!("PlacementQuestion", "pending"),
+            driven: field!("PlacementQuestion", "driven_out"),
+            drives: field!("PlacementQuestion", "drives_out"),
+        };
         let most: Vec<Option<(usize, AtomId)>> = all
             .iter()
             .map(|asked| self.most_line(&stated, asked))
@@ -118,6 +129,8 @@ impl Builder<'_, '_> {
                 impossible: field!("PlacementQuestion", "impossible"),
                 truths,
                 open: self.open_question(&open, &asked, span),
+                about: asked.group,
+                told: told.clone(),
                 lines,
             }
         });

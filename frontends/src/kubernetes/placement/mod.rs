@@ -6,6 +6,7 @@
 mod attach;
 pub(crate) mod demand;
 pub mod nodes;
+mod priority;
 mod relations;
 pub(crate) mod selection;
 
@@ -22,6 +23,7 @@ use super::object::Object;
 use super::scale::Scales;
 use demand::Defaults;
 use nodes::NodeShape;
+use priority::Priority;
 use selection::Selection;
 
 /// The label by which each node is a region of its own.
@@ -204,11 +206,7 @@ impl Builder<'_, '_> {
             }
             _ => None,
         };
-        let class = workload.spec.str_of("priorityClassName");
-        let class = class.and_then(|name| self.model.find("PriorityClass", None, name));
-        let class = class.and_then(|at| self.model.object(at));
-        let written = workload.spec.int_of("priority");
-        let priority = written.or_else(|| class.and_then(|class| class.node.int_of("value")));
+        let priority = Priority::of(self.model, workload);
         let at = self.stated.problem.groups.len();
         if kind == "CronJob" {
             self.stated.rare.push(at);
@@ -222,7 +220,8 @@ impl Builder<'_, '_> {
             demand,
             limits,
             everywhere,
-            priority: priority.unwrap_or(0),
+            priority: priority.value,
+            preempts: priority.preempts,
         });
     }
 

@@ -154,6 +154,7 @@ pub const DECLARATIONS: Declarations = Declarations {
             "All pods when an autoscaler asks for the most.",
         ),
         placement::question("JobPlacement", "The pods of a job that runs now and then."),
+        placement::PENDING,
         placement::LINE,
         rollout::START,
         rollout::CLOCK,

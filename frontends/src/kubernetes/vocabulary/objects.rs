@@ -128,6 +128,11 @@ pub(super) const BUDGET: SigDecl = sig(
             "`minAvailable`, a number or a percentage.",
         ),
         lone("eviction_policy", TEXT, "`unhealthyPodEvictionPolicy`."),
+        set(
+            "uncounted",
+            &["Workload"],
+            "The bare pods that it selects, when it selects no others and asks for a share of them.",
+        ),
     ],
 );
 
