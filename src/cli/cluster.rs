@@ -10,32 +10,38 @@ use super::{Exit, program};
 /// The name under which findings show what is in the cluster.
 pub(super) const CLUSTER: &str = "<cluster>";
 
+/// The name of what comes with every cluster, in which nothing is found.
+const PROVIDED: &str = "<cluster's own>";
+
 /// The input that names a file with what is there already.
 const INPUT: &str = "existing";
 
-/// Asks for what is there, and makes it a file of the session.
+/// Asks for what is there, and makes it files of the session.
 pub(super) fn read(session: &mut Session) -> Result<(), Exit> {
     let snapshot = session.snapshot();
     for language in snapshot.registry().languages() {
         let Some(answers) = ask(language)? else {
             continue;
         };
-        let Some(text) = language.existing(&answers) else {
+        let Some(found) = language.existing(&answers) else {
             eprintln!("error: what the cluster answered cannot be understood");
             return Err(Exit::Unanswered);
         };
-        session.open(CLUSTER, text.into_bytes());
+        session.open(CLUSTER, found.deployed.into_bytes());
+        session.open(PROVIDED, found.provided.into_bytes());
         return Ok(());
     }
     Ok(())
 }
 
-/// Names the file to the languages that can read it.
+/// Names the files to the languages that can read it.
 pub(super) fn give(inputs: &mut Inputs) {
     for language in Registry::builtin().languages() {
         let mut own = language.inputs().iter();
         if let Some(input) = own.find(|input| input.name == INPUT) {
-            inputs.add(input, InputValue::Text(CLUSTER.to_owned()), None);
+            for name in [CLUSTER, PROVIDED] {
+                inputs.add(input, InputValue::Text(name.to_owned()), None);
+            }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! `locus graph`: the location graph of a configuration, in formats that others read.
 
 use crate::report::{frame, picture};
-use crate::session::Discovery;
+use crate::session::{Discovery, Origins};
 use locus_core::graph::{to_als, to_dot, to_json};
 use locus_core::{Diagnostic, Severity, Sources};
 use locus_invariants::models;
@@ -34,7 +34,11 @@ pub(crate) fn graph(args: &GraphArgs) -> Exit {
         tell(&broken, &sources, exit);
         return tell(&unchecked, &sources, exit);
     };
-    let report = snapshot.read(project, &given);
+    let mut report = snapshot.read(project, &given);
+    let mut origins = Origins::new(snapshot.files(), &mut report.sources);
+    let told = report.findings.iter_mut().chain(&mut report.unchecked);
+    told.for_each(|told| origins.tell(told));
+    report.graph.relocate(&mut |span| origins.written(span));
     if let Some(model) = args.to {
         let name = model.name();
         let converted = project.language.convert(name, &report.graph, &report.facts);

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::report::frame;
 use crate::report::reach::{self, Asked};
-use crate::session::{Discovery, Snapshot};
+use crate::session::{Discovery, Origins, Snapshot};
 use locus_core::{Diagnostic, Severity, Sources};
 use locus_frontends::language::reach::Relation;
 
@@ -29,7 +29,8 @@ pub(crate) fn reach(args: &ReachArgs) -> Exit {
         Err(exit) => return exit,
     };
     let Some(base) = &args.diff else {
-        super::print(&shown(&found, &asked, args));
+        let mut found = found;
+        super::print(&shown(&snapshot, &mut found, &asked, args));
         return found.exit;
     };
     let before = match relation(&snapshot, base, args) {
@@ -88,7 +89,7 @@ fn relation(snapshot: &Snapshot, path: &Path, args: &ReachArgs) -> Result<Known,
     let mut answers = projects
         .iter()
         .filter_map(|project| snapshot.reach(project, &given));
-    let Some((reach, own)) = answers.next() else {
+    let Some((mut reach, mut own)) = answers.next() else {
         tell(&unchecked, &sources);
         if unchecked.is_empty() && broken.is_empty() {
             let languages = snapshot.registry().languages();
@@ -102,6 +103,9 @@ fn relation(snapshot: &Snapshot, path: &Path, args: &ReachArgs) -> Result<Known,
         }
         return Err(Exit::Unanswered);
     };
+    let mut origins = Origins::new(snapshot.files(), &mut own);
+    let found = reach.diagnostics.iter_mut().chain(&mut reach.unchecked);
+    found.for_each(|found| origins.tell(found));
     tell(&reach.diagnostics, &own);
     tell(&reach.unchecked, &own);
     let wrong = reach.diagnostics.iter().chain(&broken);
@@ -150,13 +154,15 @@ fn asked(relation: &dyn Relation, args: &ReachArgs, lenient: bool) -> Result<Ask
     })
 }
 
-fn shown(found: &Known, asked: &Asked, args: &ReachArgs) -> String {
+fn shown(snapshot: &Snapshot, found: &mut Known, asked: &Asked, args: &ReachArgs) -> String {
     let relation = &*found.relation;
+    let mut origins = Origins::new(snapshot.files(), &mut found.sources);
+    let mut place = |span| origins.line(span);
     match (args.format, args.explain) {
         (ReachFormat::Text, false) => reach::to_text(relation, asked),
-        (ReachFormat::Text, true) => reach::to_explained_text(relation, asked, &found.sources),
+        (ReachFormat::Text, true) => reach::to_explained_text(relation, asked, &mut place),
         (ReachFormat::Json, false) => reach::to_json(relation, asked),
-        (ReachFormat::Json, true) => reach::to_explained_json(relation, asked, &found.sources),
+        (ReachFormat::Json, true) => reach::to_explained_json(relation, asked, &mut place),
         (ReachFormat::Dot, _) => reach::to_dot(relation, asked),
         (ReachFormat::Svg, _) => reach::to_svg(relation, asked),
     }

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::report::frame;
+use crate::session::Origins;
 use locus_core::{Severity, Sources, Span};
 use locus_frontends::language::{Able, RightsQuestion};
 use serde::Serialize;
@@ -33,10 +34,19 @@ pub(crate) fn who_can(args: &WhoCanArgs) -> Exit {
     let mut answered = false;
     let mut all: Vec<(Able, Sources)> = Vec::new();
     for project in &discovery.projects {
-        let Some((answer, sources)) = snapshot.who_can(project, &given, &question) else {
+        let Some((mut answer, mut sources)) = snapshot.who_can(project, &given, &question) else {
             continue;
         };
         answered = true;
+        let mut origins = Origins::new(snapshot.files(), &mut sources);
+        let told = answer.diagnostics.iter_mut().chain(&mut answer.unchecked);
+        told.for_each(|told| origins.tell(told));
+        for able in &mut answer.able {
+            let steps = able.steps.iter_mut().map(|step| &mut step.span);
+            for span in steps.chain([&mut able.span]).flatten() {
+                *span = origins.written(*span);
+            }
+        }
         for diagnostic in answer.diagnostics.iter().chain(&answer.unchecked) {
             frame::print(diagnostic, &sources);
         }

@@ -92,8 +92,8 @@ struct Why {
 }
 
 impl Why {
-    fn of(reason: Reason, sources: &Sources) -> Why {
-        let at = reason.span.map(|span| place(sources, span));
+    fn of(reason: Reason, place: Place<'_>) -> Why {
+        let at = reason.span.map(place);
         let (file, line) = at.unzip();
         Why {
             side: reason.side,
@@ -106,10 +106,8 @@ impl Why {
     }
 }
 
-fn place(sources: &Sources, span: Span) -> (String, usize) {
-    let line = sources.start(span).line;
-    (sources.name(span.file).to_owned(), line)
-}
+/// The file and line of a place.
+pub type Place<'p> = &'p mut dyn FnMut(Span) -> (String, usize);
 
 /// An object for each pair that can talk, in an array.
 pub fn to_json(relation: &dyn Relation, asked: &Asked) -> String {
@@ -156,7 +154,7 @@ fn explained<'r>(
 }
 
 /// Every pair, with the lines that allow or deny it.
-pub fn to_explained_text(relation: &dyn Relation, asked: &Asked, sources: &Sources) -> String {
+pub fn to_explained_text(relation: &dyn Relation, asked: &Asked, place: Place<'_>) -> String {
     let mut out = String::new();
     for (link, reasons) in explained(relation, asked) {
         let (from, to) = (name(relation, link.from), name(relation, link.to));
@@ -164,7 +162,7 @@ pub fn to_explained_text(relation: &dyn Relation, asked: &Asked, sources: &Sourc
         for reason in reasons {
             let verdict = if reason.allowed { "allowed" } else { "denied" };
             let at = reason.span.map_or_else(String::new, |span| {
-                let (file, line) = place(sources, span);
+                let (file, line) = place(span);
                 format!(" ({file}:{line})")
             });
             let _ = writeln!(
@@ -178,7 +176,7 @@ pub fn to_explained_text(relation: &dyn Relation, asked: &Asked, sources: &Sourc
 }
 
 /// The same as JSON.
-pub fn to_explained_json(relation: &dyn Relation, asked: &Asked, sources: &Sources) -> String {
+pub fn to_explained_json(relation: &dyn Relation, asked: &Asked, place: Place<'_>) -> String {
     let all: Vec<(Link, Vec<Reason>)> = explained(relation, asked).collect();
     let pairs: Vec<Pair<'_>> = all
         .iter()
@@ -188,7 +186,7 @@ pub fn to_explained_json(relation: &dyn Relation, asked: &Asked, sources: &Sourc
                 src: name(relation, link.from),
                 dst: name(relation, link.to),
                 conn: &link.connections,
-                reasons: Some(reasons.map(|reason| Why::of(reason, sources)).collect()),
+                reasons: Some(reasons.map(|reason| Why::of(reason, place)).collect()),
             }
         })
         .collect();

@@ -103,6 +103,18 @@ impl<'a> Origins<'a> {
         }
     }
 
+    /// A place as users know it: where it is from when it is in rendered text, itself when not.
+    pub fn written(&mut self, span: Span) -> Span {
+        self.place(span).unwrap_or(span)
+    }
+
+    /// The file and line of a place as users know it.
+    pub fn line(&mut self, span: Span) -> (String, usize) {
+        let span = self.written(span);
+        let line = self.sources.start(span).line;
+        (self.sources.name(span.file).to_owned(), line)
+    }
+
     /// Where a place in rendered text is from; none for a place in another file.
     pub fn place(&mut self, span: Span) -> Option<Span> {
         let rendering = self.rendered.get(&span.file)?.clone();

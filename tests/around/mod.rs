@@ -156,6 +156,75 @@ fn a_chart_is_rendered_and_findings_are_in_its_templates() {
     assert!(report.contains("rendered as `two`"), "{report}");
 }
 
+/// A template of which one value is markup, and what it is rendered to.
+fn cluster_chart() -> (TempDir, String) {
+    let rights = "apiVersion: rbac.authorization.k8s.io/v1\nkind:";
+    let group = "apiGroup: rbac.authorization.k8s.io";
+    let documents = [
+        "apiVersion: v1\nkind: Node\nmetadata: {name: one}\nstatus: {allocatable: {cpu: @, pods: '9'}}\n".to_owned(),
+        "apiVersion: v1\nkind: Pod\nmetadata: {name: web, namespace: shop}\nspec:\n  containers:\n    - {name: web, image: 'i:1', resources: {requests: {cpu: 2}}}\n".to_owned(),
+        "apiVersion: networking.k8s.io/v1\nkind: NetworkPolicy\nmetadata: {name: closed, namespace: shop}\nspec: {podSelector: {}, policyTypes: [Ingress]}\n".to_owned(),
+        format!("{rights} ClusterRole\nmetadata: {{name: reader}}\nrules: [{{apiGroups: [''], resources: [pods], verbs: [get]}}]\n"),
+        format!("{rights} ClusterRoleBinding\nmetadata: {{name: readers}}\nroleRef: {{{group}, kind: ClusterRole, name: reader}}\nsubjects: [{{kind: User, name: ann, {group}}}]\n"),
+    ];
+    let template = documents.join("---\n").replace('@', "{{ .Values.cpu }}");
+    let folder = project(&[
+        ("shop/Chart.yaml", CHART),
+        ("shop/values.yaml", "cpu: 1\n"),
+        ("shop/templates/all.yaml", &template),
+    ]);
+    let mut rendered = String::from("cat <<'END'\n");
+    for document in documents {
+        rendered += "---\n# Source: shop/templates/all.yaml\n";
+        rendered += &document.replace('@', "1");
+    }
+    rendered += "END\n";
+    (folder, rendered)
+}
+
+#[test]
+fn every_command_tells_where_in_the_templates_of_a_chart_something_is() {
+    let (folder, rendered) = cluster_chart();
+    let run = |args: &[&str]| {
+        let output = stand_in("helm", &rendered, folder.path(), args);
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let all = text(&output.stdout) + &text(&output.stderr);
+        assert!(!all.contains("Chart.yaml"), "{args:?}: {all}");
+        all
+    };
+    let file = "shop/templates/all.yaml";
+    let explained = run(&[
+        "reach",
+        "--render",
+        "shop",
+        "--from",
+        "outside",
+        "--to",
+        "web",
+        "--explain",
+    ]);
+    assert!(explained.contains(&format!("({file}:15)")), "{explained}");
+    let json = run(&[
+        "reach",
+        "--render",
+        "shop",
+        "--from",
+        "outside",
+        "--to",
+        "web",
+        "--explain",
+        "--format",
+        "json",
+    ]);
+    assert!(json.contains(&format!("\"file\": \"{file}\"")), "{json}");
+    let who = run(&["who-can", "get", "pods", "--render", "shop"]);
+    assert!(who.contains(&format!("({file}:27:")), "{who}");
+    let place = run(&["place", "--render", "shop"]);
+    assert!(place.contains(&format!("{file}:")), "{place}");
+    let graph = run(&["graph", "--format", "json", "--render", "shop"]);
+    assert!(graph.contains(file), "{graph}");
+}
+
 #[test]
 fn values_and_the_namespace_are_given_to_helm() {
     let folder = chart();
@@ -326,6 +395,27 @@ fn a_cluster_is_asked_for_what_is_there() {
         "{:?}",
         super::codes(&live)
     );
+    // A role of the server's own may do everything; one like it is found.
+    let role = |name: &str, labels: &str| {
+        format!(
+            r#"{{"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": {{"name": "{name}", "labels": {{{labels}}}}},
+            "rules": [{{"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}}]}}"#
+        )
+    };
+    let made = r#""kubernetes.io/bootstrapping": "rbac-defaults""#;
+    let settings = r#"{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c", "namespace": "default"}}"#;
+    let list = |roles: &[String]| {
+        let roles = roles.join(", ");
+        format!(r#"{{"items": [{settings}, {roles}]}}"#)
+    };
+    let there = folder.path().join("there.json");
+    fs::write(&there, list(&[role("system:own", made)])).unwrap();
+    assert_eq!(super::codes(&check(&["--live"])), (vec![], 0, 0));
+    let both = [role("system:own", made), role("mine", "")];
+    fs::write(&there, list(&both)).unwrap();
+    let (mut codes, ..) = super::codes(&check(&["--live"]));
+    codes.dedup();
+    assert_eq!(codes, ["K8S056"]);
     let refused = "echo 'The connection was refused' >&2; exit 1\n";
     let all = ["check", "--cluster", "pod.yaml"];
     let output = stand_in("kubectl", refused, folder.path(), &all);

@@ -306,6 +306,20 @@ impl LocationGraph {
             .map(|(index, symbol)| (SymbolId(id(index)), symbol))
     }
 
+    /// Tells of everything that it is somewhere else: at the place where it is written, when the text that it was read from
+    /// was made of that.
+    pub fn relocate(&mut self, place: &mut dyn FnMut(Span) -> Span) {
+        for location in &mut self.locations {
+            location.origin.span = place(location.origin.span);
+        }
+        for role in &mut self.roles {
+            role.span = place(role.span);
+        }
+        for symbol in &mut self.symbols {
+            symbol.span = place(symbol.span);
+        }
+    }
+
     /// Number of locations.
     pub fn len(&self) -> usize {
         self.locations.len()

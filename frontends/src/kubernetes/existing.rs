@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value, json};
 
+use crate::language::Existing;
 use crate::language::render::Renderer;
 
 /// Kinds that say nothing of what is wanted: what the cluster notes for itself, and what controllers make of other objects.
@@ -62,8 +63,8 @@ pub(crate) fn next_question(answers: &[String]) -> Option<Renderer> {
     })
 }
 
-/// The answers as a list of objects, without those that a controller made of others, and without what Secrets hold.
-pub(crate) fn objects(answers: &[String]) -> Option<String> {
+/// The answers as lists of objects, without those that a controller made of others, and without what Secrets hold.
+pub(crate) fn objects(answers: &[String]) -> Option<Existing> {
     let list: Value = serde_json::from_str(answers.get(1)?).ok()?;
     let items = list.get("items")?.as_array()?;
     let uid = |object: &Value| Some(object.pointer("/metadata/uid")?.as_str()?.to_owned());
@@ -79,9 +80,28 @@ pub(crate) fn objects(answers: &[String]) -> Option<String> {
         })
     };
     let own = items.iter().filter(|object| !is_made(object));
-    let own: Vec<Value> = own.cloned().map(plain).collect();
-    let list = json!({"apiVersion": "v1", "kind": "List", "items": own});
-    serde_json::to_string_pretty(&list).ok()
+    let own = own.cloned().map(plain);
+    let (provided, deployed): (Vec<Value>, Vec<Value>) = own.partition(is_provided);
+    let file = |items: Vec<Value>| {
+        let list = json!({"apiVersion": "v1", "kind": "List", "items": items});
+        serde_json::to_string_pretty(&list).ok()
+    };
+    Some(Existing {
+        deployed: file(deployed)?,
+        provided: file(provided)?,
+    })
+}
+
+/// The label of the roles and bindings that the server makes, and makes again each time that it starts.
+const BOOTSTRAPPING: &str = "kubernetes.io/bootstrapping";
+
+/// Whether an object comes with every cluster.
+fn is_provided(object: &Value) -> bool {
+    let text = |key: &str| object.get(key).and_then(Value::as_str).unwrap_or("");
+    let labels = object.pointer("/metadata/labels");
+    let label = labels.and_then(|labels| labels.get(BOOTSTRAPPING));
+    let rights = text("apiVersion").starts_with("rbac.authorization.k8s.io/");
+    rights && label.and_then(Value::as_str) == Some("rbac-defaults")
 }
 
 /// An object without what the server notes of its fields, and without secrets.
@@ -131,7 +151,8 @@ mod tests {
                 "ownerReferences": [{"uid": "9", "controller": true}]}},
             {"kind": "Secret", "metadata": {"name": "s"}, "data": {"password": "c2VjcmV0"}},
         ]});
-        let text = objects(&[String::new(), list.to_string()]).unwrap();
+        let found = objects(&[String::new(), list.to_string()]).unwrap();
+        let text = found.deployed;
         let read: Value = serde_json::from_str(&text).unwrap();
         let items = read["items"].as_array().unwrap();
         let names: Vec<&str> = items
@@ -141,5 +162,23 @@ mod tests {
         assert_eq!(names, ["d", "p", "s"], "the owner of `p` is not known");
         assert!(!text.contains("c2VjcmV0") && !text.contains("managedFields"));
         assert_eq!(items[2]["data"]["password"], "");
+    }
+
+    #[test]
+    fn roles_that_the_server_makes_come_with_the_cluster() {
+        let role = |name: &str, labels: Value| {
+            json!({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole",
+                "metadata": {"name": name, "labels": labels}})
+        };
+        let list = json!({"items": [
+            role("system:node", json!({"kubernetes.io/bootstrapping": "rbac-defaults"})),
+            role("own", json!({})),
+            {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c",
+                "labels": {"kubernetes.io/bootstrapping": "rbac-defaults"}}},
+        ]});
+        let found = objects(&[String::new(), list.to_string()]).unwrap();
+        assert!(found.provided.contains("system:node") && !found.provided.contains("own"));
+        assert!(found.deployed.contains("own") && found.deployed.contains("ConfigMap"));
+        assert!(!found.deployed.contains("system:node"));
     }
 }

@@ -15,9 +15,9 @@ use super::vocabulary::{AUDIT, REACHABILITY};
 use super::{Options, release};
 use crate::language::render::{Renderer, Rendering, ToRender};
 use crate::language::{
-    Chosen, Confidence, FileText, Found, Input, InputKind, InputValue, Kind, KindRole, Language,
-    Loaded, NameAt, Names, OpenInput, OwnSettings, Place, Project, Reach, Request, RightsAnswer,
-    RightsQuestion, SettingKey, Suggestion, Witness, Word, choice,
+    Chosen, Confidence, Existing, FileText, Found, Input, InputKind, InputValue, Kind, KindRole,
+    Language, Loaded, NameAt, Names, OpenInput, OwnSettings, Place, Project, Reach, Request,
+    RightsAnswer, RightsQuestion, SettingKey, Suggestion, Witness, Word, choice,
 };
 use crate::loader::{Loader, PathKind, directory, join};
 use crate::yaml::{Mapping, Node};
@@ -348,7 +348,7 @@ impl Language for Kubernetes {
         super::existing::next_question(answers)
     }
 
-    fn existing(&self, answers: &[String]) -> Option<String> {
+    fn existing(&self, answers: &[String]) -> Option<Existing> {
         super::existing::objects(answers)
     }
 

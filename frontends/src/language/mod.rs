@@ -147,8 +147,8 @@ pub trait Language: Sync {
         None
     }
 
-    /// The answers as a file of this language; none when they cannot be understood.
-    fn existing(&self, answers: &[String]) -> Option<String> {
+    /// The answers as files of this language; none when they cannot be understood.
+    fn existing(&self, answers: &[String]) -> Option<Existing> {
         let _ = answers;
         None
     }
@@ -390,6 +390,15 @@ pub trait Language: Sync {
             files: request.files.clone(),
         }
     }
+}
+
+/// What is there already where configurations are deployed to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Existing {
+    /// What somebody put there, as a file.
+    pub deployed: String,
+    /// What comes with every such place, as a file: it may be referred to, and nobody asks whether it is right.
+    pub provided: String,
 }
 
 impl fmt::Debug for dyn Language {

@@ -1,5 +1,7 @@
 //! Pods and containers.
 
+use locus_core::Span;
+
 use super::Here;
 use crate::kubernetes::access::Access as _;
 use crate::kubernetes::metadata;
@@ -84,6 +86,31 @@ fn pod(here: &mut Here<'_, '_, '_>) {
         let message = "`dnsPolicy: None` needs `dnsConfig.nameservers`".to_owned();
         let span = here.node.span_of("dnsPolicy");
         here.fields(message, span, "add name servers, or choose another policy");
+    }
+    proc_mounts(here);
+}
+
+/// Before 1.33, servers drop `procMount` unless they are told not to, and so refuse nothing.
+fn proc_mounts(here: &mut Here<'_, '_, '_>) {
+    if here.release < 33 || here.node.bool_of("hostUsers") == Some(false) {
+        return;
+    }
+    let kinds = ["initContainers", "containers", "ephemeralContainers"];
+    let containers = kinds.iter().flat_map(|kind| here.node.items(kind));
+    let unmasked: Vec<Span> = containers
+        .filter_map(|container| {
+            let security = container.some("securityContext")?;
+            let unmasked = security.str_of("procMount") == Some("Unmasked");
+            unmasked.then(|| security.span_of("procMount"))
+        })
+        .collect();
+    for span in unmasked {
+        let message = "`procMount: Unmasked` needs `hostUsers: false`".to_owned();
+        here.fields(
+            message,
+            span,
+            "add `hostUsers: false` to the pod, or remove `procMount`",
+        );
     }
 }
 
