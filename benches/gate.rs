@@ -1,6 +1,6 @@
 //! Figures of several gates and of admission, each beside the limit it is held to; exits with 1 when one is missed.
 //!
-//! `cargo bench -p locus-attestation --features kubernetes --bench gate` prints them all; words after `--` choose some
+//! `cargo bench -p locus-attestation --features kubernetes,testing --bench gate` prints them all; words after `--` choose some
 //! (`several`, `admission`). PostgreSQL has to be installed; one is made for the run, and ends with it.
 //!
 //! Time is time on the wall, and shares the machine with the database and with all that are simulated.

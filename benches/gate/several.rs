@@ -16,7 +16,7 @@ use locus_attestation::policy::WorkerPolicy;
 use locus_attestation::protocol::Admission;
 use locus_attestation::reference::Whitelist;
 use locus_attestation::verifier::{
-    Conclusion, Lease, Outcome, Trust, VerifierStore, appraise_pod, appraise_worker,
+    Conclusion, Lease, Outcome, Pod, Trust, VerifierStore, appraise_pod, appraise_worker,
 };
 
 use super::Report;
@@ -150,9 +150,34 @@ impl World<'_> {
     }
 }
 
+/// Declares the pods of a worker at once: one after the other would take longer than everything else.
+fn declare(server: &PostgresServer, database: &str, pods: &[Pod]) {
+    let (mut all, mut containers) = (Vec::new(), Vec::new());
+    for pod in pods {
+        let described = serde_json::to_string(pod).unwrap();
+        let container = &pod.containers[0];
+        let (uid, id) = (pod.uid, container.id.unwrap());
+        all.push(format!(
+            "('{uid}', '{}', '{described}', 'unknown', 'declared', 0)",
+            pod.worker
+        ));
+        let described = serde_json::to_string(container).unwrap();
+        containers.push(format!("('{uid}', '{id}', '{described}')"));
+    }
+    let statement = format!(
+        "SET search_path = locus_verifier;
+         INSERT INTO pod (uid, worker, description, trust, reason, checked) VALUES {};
+         INSERT INTO container VALUES {}",
+        all.join(","),
+        containers.join(",")
+    );
+    server.ask(database, &statement).unwrap();
+}
+
 pub(crate) fn run(report: &mut Report) {
     let server = PostgresServer::start().unwrap();
     let url = server.database().unwrap();
+    let name = PostgresServer::name_of(&url);
     let list = whitelist(1);
     let mut machines = Machines::new();
     let now = SystemClock.now();
@@ -168,10 +193,8 @@ pub(crate) fn run(report: &mut Report) {
             registration: worker.id,
         };
         store.admit(&admission, now).unwrap();
-        for pod in 0..PODS {
-            let pod = machine.pod(pod, 1);
-            store.declare_pod(&pod, now).unwrap();
-        }
+        let pods: Vec<Pod> = (0..PODS).map(|number| machine.pod(number, 1)).collect();
+        declare(&server, name, &pods);
         machines.push(Mutex::new(machine));
     }
     let world = World {
@@ -181,16 +204,16 @@ pub(crate) fn run(report: &mut Report) {
         policy: WorkerPolicy::default(),
     };
     let due = "UPDATE locus_verifier.lease SET due = 0";
-    let name = PostgresServer::name_of(&url);
     // The first time logs are read whole; from then on it is the same again and again.
-    world.round(false);
-    server.ask(name, due).unwrap();
-    let (whole, _) = world.round(false);
+    let (first, _) = world.round(false);
     report.time(
-        "1,000 workers, 110 pods each, attested again by three verifiers",
-        whole,
+        "1,000 workers, 110 pods each, by three verifiers: the first time",
+        first,
         None,
     );
+    server.ask(name, due).unwrap();
+    let (whole, _) = world.round(false);
+    report.time("the same again", whole, None);
     server.ask(name, due).unwrap();
     let (all, after) = world.round(true);
     report.time("the same while one of them dies", all, None);

@@ -11,6 +11,7 @@ pub mod signature;
 mod tenancy;
 #[cfg(test)]
 mod tests;
+mod turns;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -11,6 +11,7 @@ use locus_frontends::loader::{LoadError, Loader, PathKind};
 use serde_json::Value;
 
 use super::Problem;
+use super::turns::Turns;
 use crate::cluster::known::{Known, Set, labels, references};
 use crate::cluster::object::{Workload, at, chosen, field, namespace, selects, stripped, text};
 use crate::digest::HashAlg;
@@ -35,6 +36,7 @@ pub struct Verdict {
 #[derive(Debug, Default)]
 pub struct Checker {
     known: Mutex<HashMap<String, Arc<Verdict>>>,
+    turns: Turns,
 }
 
 /// No file but those that are given: what is checked cannot read the gate's disk.
@@ -73,7 +75,7 @@ impl Checker {
             return verdict.clone();
         }
         drop(remembered);
-        let verdict = Arc::new(texts.check());
+        let verdict = self.turns.wait(|| Arc::new(texts.check()));
         let mut remembered = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if remembered.len() >= REMEMBERED {
             remembered.clear();
