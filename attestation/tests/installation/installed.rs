@@ -1,12 +1,22 @@
 //! A real API server takes the installation, gives agents their certificates for their tokens, and is left as it was.
 
 use std::collections::BTreeSet;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use control_plane::{Part, User};
 use serde_json::Value;
 
 use crate::world::{World, digest, image};
+
+/// A gate that ends with its test, also with one that fails.
+struct Served(Child);
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
 
 /// Everything in the cluster that is not written by the cluster itself all the time.
 fn everything(world: &World) -> BTreeSet<String> {
@@ -192,7 +202,7 @@ fn an_agent_gets_a_certificate_for_the_node_of_its_token_alone() {
     );
     let config = own_kubeconfig(&world, &account);
     let (listen, health) = (free(), free());
-    let mut served = Command::new(env!("CARGO_BIN_EXE_locus-gate"))
+    let served = Command::new(env!("CARGO_BIN_EXE_locus-gate"))
         .args([
             "serve", "made", "--data", ".", "--listen", &listen, "--health", &health, "--join",
         ])
@@ -200,6 +210,7 @@ fn an_agent_gets_a_certificate_for_the_node_of_its_token_alone() {
         .current_dir(world.folder.path())
         .stdin(Stdio::null())
         .spawn()
+        .map(Served)
         .unwrap();
     let join = |name: &str, shown: &str, patience: &str| {
         let shown = world.write("shown", shown);
@@ -278,8 +289,7 @@ fn an_agent_gets_a_certificate_for_the_node_of_its_token_alone() {
     // The databases are where they were said to be.
     assert!(world.folder.path().join("verifier.db").exists());
     assert!(!world.folder.path().join("made/verifier.db").exists());
-    served.kill().unwrap();
-    served.wait().unwrap();
+    drop(served);
 }
 
 /// The kubeconfig of a service account.
@@ -398,7 +408,7 @@ fn the_gate_that_is_installed_needs_no_more_rights() {
     );
     let config = own_kubeconfig(&world, &account);
     let log = world.folder.path().join("gate.log");
-    let mut served = Command::new(env!("CARGO_BIN_EXE_locus-gate"))
+    let served = Command::new(env!("CARGO_BIN_EXE_locus-gate"))
         .args([
             "cluster", "made", "--data", ".", "--listen", &listen, "--health", &health, "--join",
         ])
@@ -415,6 +425,7 @@ fn the_gate_that_is_installed_needs_no_more_rights() {
         .stdout(Stdio::null())
         .stderr(std::fs::File::create(&log).unwrap())
         .spawn()
+        .map(Served)
         .unwrap();
     world.kubectl(&["create", "namespace", "shop"]);
     let set = r#"{"apiVersion": "locus.dev/v1alpha1", "kind": "InvariantSet", "metadata": {"name": "shop"}, "spec": {"namespaces": ["shop"]}}"#;
@@ -482,8 +493,7 @@ fn the_gate_that_is_installed_needs_no_more_rights() {
         "{written:#}"
     );
     signed(&world, &listen, &good);
-    served.kill().unwrap();
-    served.wait().unwrap();
+    drop(served);
     let refused = world
         .send(&["create", "--dry-run=server"], &pod(&good))
         .unwrap_err();
