@@ -143,7 +143,7 @@ fn bound(facts: &Facts<'_>, pod: &Value, due: &mut Vec<Action>) {
     if is_over(pod) {
         return;
     }
-    let (attested, evict) = verdict(facts, known, worker);
+    let (attested, evict) = verdict(facts, known, worker, pod);
     if said(pod) != Some((attested.yes, attested.reason, attested.message.as_str())) {
         due.push(Action::Condition(Target::of(pod), attested.clone()));
     }
@@ -158,6 +158,7 @@ fn verdict(
     facts: &Facts<'_>,
     known: Option<&PodStatus>,
     (worker, why): (Trust, String),
+    pod: &Value,
 ) -> (Attested, bool) {
     let no = |reason: &'static str, message: &str| Attested {
         yes: false,
@@ -176,6 +177,11 @@ fn verdict(
         Trust::Trusted => {}
     }
     match known {
+        // What is not there yet was not judged: a kubelet has the pod ready as soon as its last container is.
+        Some(known) if known.trust == Trust::Trusted && !all_started(known, pod) => (
+            no("NotAttested", "not all of its containers were started yet"),
+            false,
+        ),
         Some(known) if known.trust == Trust::Trusted => {
             let attested = Attested {
                 yes: true,
@@ -190,6 +196,16 @@ fn verdict(
             false,
         ),
     }
+}
+
+/// Whether the verifier knows every container of a pod that stays by its identifier; those that prepare the pod end before.
+fn all_started(known: &PodStatus, pod: &Value) -> bool {
+    let mut containers = items(at(pod, &["spec", "containers"])).iter();
+    containers.all(|container| {
+        let own = text(container, &["name"]);
+        let mut known = known.pod.containers.iter();
+        known.any(|one| one.name == own && one.id.is_some())
+    })
 }
 
 /// What the condition of a pod says.

@@ -377,6 +377,27 @@ fn a_bound_pod_is_described_attested_and_only_then_ready() {
 }
 
 #[test]
+fn what_prepares_a_pod_does_not_prove_the_rest_of_it() {
+    let mut state = State::new(Trust::Trusted);
+    let mut preparing = running();
+    preparing["spec"]["initContainers"] =
+        json!([{"name": "first", "image": format!("redis@{KNOWN}")}]);
+    preparing["status"] = json!({
+        "phase": "Pending",
+        "initContainerStatuses": [{"name": "first", "containerID": format!("containerd://{CONTAINER}")}],
+        "containerStatuses": [{"name": "main"}],
+    });
+    state.known.put("Pod", preparing);
+    let mut known = declared(Trust::Trusted);
+    let mut first = known.pod.containers[0].clone();
+    known.pod.containers[0].id = None;
+    first.name = "first".to_owned();
+    known.pod.containers.push(first);
+    state.pods.push(known);
+    assert_eq!(state.words(), ["condition false NotAttested"]);
+}
+
+#[test]
 fn readiness_is_taken_away_with_trust() {
     let mut state = State::new(Trust::Trusted);
     let mut ready = running();
