@@ -55,7 +55,7 @@ pub(super) fn attack(case: &Case) -> Vec<String> {
 }
 
 /// Calls the command that each witness file names, and looks for the rule at its line.
-fn replay(folder: &Path, files: &[&str]) {
+pub(super) fn replay(folder: &Path, files: &[&str]) {
     let locus = |arguments: &[&str]| {
         let output = Command::new(env!("CARGO_BIN_EXE_locus"))
             .args(arguments)

@@ -1,7 +1,7 @@
 //! Variants of what languages let inputs decide: nested templates behind patterns, profiles of extended services, types of TOSCA
 //! with conditions on their values.
 
-use super::attacks::{attack, breaks, case, compose, heat};
+use super::attacks::{attack, breaks, case, compose, heat, replay};
 use super::{Compared, compare};
 
 #[test]
@@ -126,6 +126,9 @@ fn tosca(text: &str, inputs: &[(&str, &[&str])]) {
     let mut compared = Compared::default();
     compare(&case, &mut compared);
     assert!(compared.rules.contains_key("tosca-constraint"), "{text}");
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join(case.file), &case.text).unwrap();
+    replay(folder.path(), &[case.file]);
 }
 
 #[test]

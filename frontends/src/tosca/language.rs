@@ -11,7 +11,7 @@ use locus_core::{Diagnostic, LocationGraph, Sources, Value};
 use super::Options;
 use crate::language::{
     Chosen, Confidence, Described, FileText, Input, InputKind, InputValue, Kind, KindRole,
-    Language, Loaded, NameAt, Names, Place, Request, Suggestion,
+    Language, Loaded, NameAt, Names, Place, Request, Suggestion, Witness,
 };
 use crate::loader::Loader;
 use crate::yaml::{Mapping, Node};
@@ -42,6 +42,15 @@ static INPUTS: &[Input] = &[
         kind: InputKind::Pair,
         placeholder: "NAME=VALUE",
         help: "Input of TOSCA service templates",
+        repeatable: true,
+    },
+    Input {
+        name: "inputs-file",
+        short: None,
+        setting: None,
+        kind: InputKind::Path,
+        placeholder: "FILE",
+        help: "File with inputs of TOSCA service templates, as `--witness` writes it: a line `name: value` for each",
         repeatable: true,
     },
     Input {
@@ -81,6 +90,14 @@ static INPUTS: &[Input] = &[
         repeatable: false,
     },
 ];
+
+/// A value as it is written in YAML. In quotes, a text is a text, whatever is in it.
+fn as_text(chosen: &Chosen) -> String {
+    match &chosen.value {
+        Value::Str(text) => serde_json::Value::String(text.to_string()).to_string(),
+        other => other.to_string(),
+    }
+}
 
 impl Language for Tosca {
     fn name(&self) -> &'static str {
@@ -173,15 +190,24 @@ impl Language for Tosca {
     }
 
     fn choose(&self, request: &mut Request, chosen: &Chosen) {
-        // In quotes, a text is a text, whatever is in it.
-        let text = match &chosen.value {
-            Value::Str(text) => serde_json::Value::String(text.to_string()).to_string(),
-            other => other.to_string(),
-        };
+        let text = as_text(chosen);
         if let Some(input) = INPUTS.iter().find(|input| input.name == "param") {
             let value = InputValue::Pair(chosen.name.to_string(), text);
             request.inputs.add(input, value, None);
         }
+    }
+
+    fn witness(&self, chosen: &[Chosen]) -> Option<Witness> {
+        let line = |chosen: &Chosen| {
+            let name = serde_json::Value::String(chosen.name.to_string());
+            format!("{name}: {}\n", as_text(chosen))
+        };
+        Some(Witness {
+            flag: "--inputs-file",
+            extension: "yaml",
+            comment: "#",
+            text: chosen.iter().map(line).collect(),
+        })
     }
 
     fn convert(
@@ -223,6 +249,7 @@ impl Language for Tosca {
         });
         let options = Options {
             inputs: given.collect(),
+            input_files: inputs.texts("inputs-file").map(str::to_owned).collect(),
             folders: inputs.texts("types").map(str::to_owned).collect(),
             all_inputs: request.all_inputs,
             closed: inputs.is_on("closed"),

@@ -36,7 +36,7 @@ use rustc_hash::FxHashMap;
 
 use crate::language::{Described, Words};
 use crate::loader::Loader;
-use crate::yaml::{Limits, Node};
+use crate::yaml::Node;
 use files::{File, Reader};
 use grammar::walk::Walk;
 use grammar::{TypeKind, tables};
@@ -55,6 +55,8 @@ pub struct Options {
     pub folders: Vec<String>,
     /// The values of inputs, as text, each a source of its own.
     pub inputs: Vec<(String, FileId)>,
+    /// Files with values of inputs, each a map from names to values.
+    pub input_files: Vec<String>,
     /// Whether inputs without a given value stay open even when they have a default.
     pub all_inputs: bool,
     /// Whether every requirement must be met within the topology.
@@ -99,7 +101,7 @@ pub fn load(path: &str, options: &Options, loader: &dyn Loader, sources: &mut So
         files: vec![path.to_owned()],
         described: Described::default(),
     };
-    let given = given_inputs(options, sources);
+    let given = given::all(options, loader, sources, &mut service);
     if let Ok(bytes) = loader.load(path)
         && csar::is_archive(&bytes)
     {
@@ -121,19 +123,6 @@ pub fn load(path: &str, options: &Options, loader: &dyn Loader, sources: &mut So
         understand(&files, index, "", &given, options, &mut service);
     }
     service
-}
-
-/// The values that were given, parsed.
-fn given_inputs(options: &Options, sources: &Sources) -> FxHashMap<String, (Node, Span)> {
-    let mut given = FxHashMap::default();
-    for (name, file) in &options.inputs {
-        let parsed = crate::yaml::parse(sources, *file, &Limits::default());
-        if let Some(document) = parsed.documents.into_iter().next() {
-            let span = document.root.span;
-            given.insert(name.clone(), (document.root, span));
-        }
-    }
-    given
 }
 
 /// Checks files that were read, and says what the one that was named describes; its locations get names with the prefix.
