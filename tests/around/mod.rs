@@ -218,7 +218,7 @@ fn every_command_tells_where_in_the_templates_of_a_chart_something_is() {
     ]);
     assert!(json.contains(&format!("\"file\": \"{file}\"")), "{json}");
     let who = run(&["who-can", "get", "pods", "--render", "shop"]);
-    assert!(who.contains(&format!("({file}:27:")), "{who}");
+    assert!(who.contains(&format!("({file}:21:")), "{who}");
     let place = run(&["place", "--render", "shop"]);
     assert!(place.contains(&format!("{file}:")), "{place}");
     let graph = run(&["graph", "--format", "json", "--render", "shop"]);
