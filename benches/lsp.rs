@@ -225,7 +225,8 @@ fn beside(figures: &mut Vec<Figure>) {
             MANIFEST,
         ),
     ] {
-        let folder = tempfile::tempdir().unwrap();
+        // Its patterns of files pass over folders whose names begin with a dot.
+        let folder = tempfile::Builder::new().prefix("bench").tempdir().unwrap();
         std::fs::write(folder.path().join(file), text).unwrap();
         let other = || {
             let mut command = Command::new(&peer);
