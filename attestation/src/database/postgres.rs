@@ -105,11 +105,14 @@ impl Server {
                 Some(tls)
             }
             None => {
-                let away = config.get_hosts().iter().find_map(|host| match host {
+                let named = config.get_hosts().iter().find_map(|host| match host {
                     Host::Tcp(name) if !is_here(name) => Some(name.clone()),
                     _ => None,
                 });
-                if let Some(host) = away {
+                // Where there are addresses too, it is they that the connection goes to, whatever the host is called.
+                let mut addresses = config.get_hostaddrs().iter();
+                let addressed = addresses.find(|address| !address.is_loopback());
+                if let Some(host) = named.or_else(|| addressed.map(ToString::to_string)) {
                     return Err(DatabaseError::Url(format!(
                         "the connection to `{host}` needs TLS: name the certificate that vouches for the server with \
                          `?sslrootcert=FILE`"

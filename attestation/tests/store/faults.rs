@@ -199,6 +199,14 @@ fn a_url_says_where_and_how_and_never_shows_its_password() {
         ),
         ("postgres://locus:secret@db.example/locus", "needs TLS"),
         (
+            "postgres://locus@localhost/locus?hostaddr=10.0.0.2",
+            "`10.0.0.2` needs TLS",
+        ),
+        (
+            "postgres://locus@%2frun%2fpostgresql/locus?hostaddr=10.0.0.3",
+            "`10.0.0.3` needs TLS",
+        ),
+        (
             "postgres://locus:secret@db.example/locus?sslmode=disable",
             "needs TLS",
         ),

@@ -17,6 +17,7 @@ crate::with_both!(
     one_holder_at_a_time,
     a_turn_is_taken_once,
     conclusions_count_under_the_lease_alone,
+    what_counts_once_is_used_once,
     who_is_there,
     many_who_want_the_same,
 );
@@ -47,6 +48,24 @@ fn one_holder_at_a_time(place: &Place) {
     assert!(third.token > second.token);
     assert!(!other.renew_lease(&second, MINUTE).unwrap());
     assert!(store.renew_lease(&third, MINUTE).unwrap());
+}
+
+fn what_counts_once_is_used_once(place: &Place) {
+    let (store, other) = (place.verifier(), place.verifier());
+    let at = |seconds| NOW.plus_secs(seconds);
+    let until = at(60);
+    let uses = |store: &VerifierStore, request, now| {
+        store.use_once(("shop/nonce", request), now, until).unwrap()
+    };
+    assert!(uses(&store, "first", NOW));
+    assert!(uses(&other, "first", NOW), "the same request asks again");
+    assert!(!uses(&other, "second", NOW));
+    // The clock of one is ahead: for it, the signature ran out. For the other it has not, and it was used.
+    assert!(!uses(&store, "third", at(66)));
+    assert!(!uses(&other, "third", at(59)));
+    assert!(store.use_once(("shop/other", "third"), NOW, until).unwrap());
+    // It is not kept for ever.
+    assert!(uses(&store, "fourth", at(2 * 3600)));
 }
 
 fn a_turn_is_taken_once(place: &Place) {

@@ -9,6 +9,10 @@ use super::{StoreError, VerifierStore, signed, unsigned};
 use crate::clock::Timestamp;
 use crate::database::{Transaction, params};
 
+/// For how long what counts once is remembered after it ran out, in milliseconds: no clock of a gate may be as far from
+/// another's.
+const REMEMBERED_MILLIS: i64 = 3_600_000;
+
 /// The right to attest a worker, for a time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lease {
@@ -92,7 +96,7 @@ impl VerifierStore {
     }
 
     /// Notes that a request uses something that counts once, until a time after which it does not count anyway; false if
-    /// another request used it, wherever.
+    /// another request used it, wherever. It is remembered for longer than that: where a clock is behind, it still counts.
     pub fn use_once(
         &self,
         (key, request): (&str, &str),
@@ -100,7 +104,8 @@ impl VerifierStore {
         until: Timestamp,
     ) -> Result<bool, StoreError> {
         self.0.change(|on| {
-            on.execute("DELETE FROM used WHERE until < ?1", params![now.millis()])?;
+            let forgotten = now.millis().saturating_sub(REMEMBERED_MILLIS);
+            on.execute("DELETE FROM used WHERE until < ?1", params![forgotten])?;
             on.execute(
                 "INSERT INTO used VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
                 params![key, request, until.millis()],
