@@ -63,7 +63,7 @@ async fn nothing_gets_in_past_the_gate() {
     assert!(town.refuse(&unknown_deployment).contains("image-unknown"));
 
     // A namespace that nobody enrolled.
-    town.must(&["create", "namespace", "side"]);
+    town.cluster.create_namespace("side").unwrap();
     let mut side = pod("side");
     side["metadata"]["namespace"] = json!("side");
     assert!(

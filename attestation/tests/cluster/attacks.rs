@@ -8,7 +8,7 @@ use crate::town::{Town, is, pod};
 /// Attack 13: pods looked up by their names, across namespaces. The namesake of a pod that is evicted stays, and a pod that
 /// comes later under the same name is another one.
 pub(crate) async fn a_pod_answers_for_a_namesake(town: &mut Town) {
-    town.must(&["create", "namespace", "market"]);
+    town.cluster.create_namespace("market").unwrap();
     town.apply(&json!({
         "apiVersion": "locus.dev/v1alpha1", "kind": "InvariantSet", "metadata": {"name": "market"},
         "spec": {"namespaces": ["market"]},

@@ -117,7 +117,7 @@ impl Tenant {
         town.world.client(Role::Tenant, name);
         let credentials = town.world.folder.path();
         let credentials = credentials.join(format!("client-tenant-{name}"));
-        town.must(&["create", "namespace", name]);
+        town.cluster.create_namespace(name).unwrap();
         town.apply(&json!({
             "apiVersion": "locus.dev/v1alpha1", "kind": "InvariantSet", "metadata": {"name": name},
             "spec": {"namespaces": [name], "tenants": [name]},

@@ -103,9 +103,8 @@ async fn restart(town: &mut Town, what: OnOrphans) {
 /// All orphans are found and removed, and none is taken for one, whatever of the gate's own requests and answers gets lost.
 pub(crate) async fn all_are_found(town: &mut Town) {
     for name in ["trial", "watched"] {
-        town.must(&["create", "namespace", name]);
+        town.cluster.create_namespace(name).unwrap();
         town.apply(&enrolled(name, "Audit"));
-        town.cluster.wait_namespace(name).unwrap();
     }
     town.until("what is only watched gets in", async |town| {
         let said = town.kubectl(&[

@@ -107,7 +107,7 @@ impl Town {
         drop(listener);
         town.apply_text(&definitions().unwrap());
         for name in ["locus-system", "shop"] {
-            town.must(&["create", "namespace", name]);
+            town.cluster.create_namespace(name).unwrap();
         }
         town.must(&[
             "wait",

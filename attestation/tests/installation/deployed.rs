@@ -29,8 +29,7 @@ impl Deployed {
             "--apply",
             "--no-webhook",
         ]);
-        world.kubectl(&["create", "namespace", "shop"]);
-        world.cluster.wait_namespace("shop").unwrap();
+        world.cluster.create_namespace("shop").unwrap();
         for object in [
             json!({"apiVersion": "locus.dev/v1alpha1", "kind": "InvariantSet", "metadata": {"name": "shop"}, "spec": {"namespaces": ["shop"]}}),
             json!({"apiVersion": "locus.dev/v1alpha1", "kind": "ReferenceImage", "metadata": {"name": "web"}, "spec": {"image": "web", "manifest": digest('c')}}),

@@ -427,7 +427,7 @@ fn the_gate_that_is_installed_needs_no_more_rights() {
         .spawn()
         .map(Served)
         .unwrap();
-    world.kubectl(&["create", "namespace", "shop"]);
+    world.cluster.create_namespace("shop").unwrap();
     let set = r#"{"apiVersion": "locus.dev/v1alpha1", "kind": "InvariantSet", "metadata": {"name": "shop"}, "spec": {"namespaces": ["shop"]}}"#;
     world.send(&["create"], set).unwrap();
     let known = digest('c');
@@ -548,7 +548,7 @@ fn signed(world: &World, gate: &str, image: &str) {
         "made/operator",
     ];
     let tenant = run(program, &entered);
-    world.kubectl(&["create", "namespace", "signed"]);
+    world.cluster.create_namespace("signed").unwrap();
     let set = r#"{"apiVersion": "locus.dev/v1alpha1", "kind": "InvariantSet", "metadata": {"name": "signed"},
         "spec": {"namespaces": ["signed"], "tenants": ["acme"]}}"#;
     world.send(&["create"], set).unwrap();

@@ -22,7 +22,7 @@ fn start() -> Option<World> {
         "--no-webhook",
     ]);
     for space in ["shop", "strict", "audited", "other"] {
-        world.kubectl(&["create", "namespace", space]);
+        world.cluster.create_namespace(space).unwrap();
     }
     let set = |name: &str, space: &str, more: Value| {
         let mut spec = json!({"namespaces": [space]});
@@ -37,9 +37,6 @@ fn start() -> Option<World> {
         set("audited", "audited", json!({"mode": "Audit"})),
     ] {
         world.send(&["create"], &one.to_string()).unwrap();
-    }
-    for space in ["shop", "strict", "audited", "other"] {
-        world.cluster.wait_namespace(space).unwrap();
     }
     // A policy is in force a moment after it is written.
     world.until("the policies are in force", || {

@@ -331,6 +331,16 @@ impl Cluster {
         }
     }
 
+    /// Creates a namespace, and waits until pods can be created in it. Needs the controller manager.
+    pub fn create_namespace(&self, namespace: &str) -> io::Result<()> {
+        let output = self.kubectl(&["create", "namespace", namespace])?;
+        if !output.status.success() {
+            let said = String::from_utf8_lossy(&output.stderr);
+            return Err(io::Error::other(said.trim().to_owned()));
+        }
+        self.wait_namespace(namespace)
+    }
+
     /// Waits until pods can be created in a namespace: its default service account is there. Needs the controller manager.
     pub fn wait_namespace(&self, namespace: &str) -> io::Result<()> {
         let arguments = ["get", "serviceaccount", "default", "-n", namespace];

@@ -101,7 +101,7 @@ impl Stage<'_> {
         let refused = |error: &dyn std::fmt::Display| DemoError::Refused(error.to_string());
         self.must_apply(&definitions().map_err(DemoError::Refused)?)?;
         for name in ["locus-system", "shop"] {
-            self.must(&["create", "namespace", name])?;
+            apart(|| self.cluster.create_namespace(name))?;
         }
         let wait = [
             "wait",
