@@ -200,7 +200,7 @@ impl Town {
         self.world.gate_address = running.gate.address.to_string();
         self.gate = Some(running);
         self.until("the gate answers", async |town| {
-            let asked = town.try_apply(&json!({
+            let asked = town.ask(&json!({
                 "apiVersion": "v1", "kind": "Pod", "metadata": {"name": "probe", "namespace": "shop"},
                 "spec": {"containers": [{"name": "a", "image": "a"}]},
             }));
@@ -410,9 +410,18 @@ impl Town {
 
     /// Applies an object, or not.
     pub(crate) fn try_apply(&self, object: &Value) -> Output {
+        self.send(&["apply"], object)
+    }
+
+    /// Asks whether an object would get in; it does not.
+    fn ask(&self, object: &Value) -> Output {
+        self.send(&["create", "--dry-run=server"], object)
+    }
+
+    fn send(&self, how: &[&str], object: &Value) -> Output {
         let path = self.folder.path().join("applied.json");
         fs::write(&path, object.to_string()).unwrap();
-        self.kubectl(&["apply", "-f", path.to_str().unwrap()])
+        self.kubectl(&[how, &["-f", path.to_str().unwrap()]].concat())
     }
 
     /// Lets time pass, in which another town may have the machine; something is done before this one has it back.
