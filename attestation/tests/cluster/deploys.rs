@@ -268,21 +268,34 @@ pub(crate) async fn tenants_hear_of_their_own_pods_alone(town: &mut Town) -> [Va
         assert!(said.contains("forbidden"), "{said}");
     }
 
+    // Its pod goes with what is replayed now: it is answered before.
+    town.until("the request for its own pod is answered", async |town| {
+        let status = asked_for(town, "own").await?;
+        match status["trust"].is_string() {
+            true => Ok(()),
+            false => Err(status.to_string()),
+        }
+    })
+    .await;
     replayed(town, &acme).await;
     pods
 }
 
+/// What became of a request of the first tenant.
+async fn asked_for(town: &Town, name: &str) -> Result<Value, String> {
+    let path = format!("/apis/locus.dev/v1alpha1/namespaces/acme/attestationrequests/{name}");
+    let request = town.get(&path).await;
+    request.map(|request| request["status"].clone())
+}
+
 /// What a tenant is told of its own pod, and of another's.
 pub(crate) async fn and_are_told_nothing_of_others(town: &mut Town, pods: &[Value; 2]) {
-    let status = async |town: &Town, name: &str| {
-        let path = format!("/apis/locus.dev/v1alpha1/namespaces/acme/attestationrequests/{name}");
-        town.get(&path)
-            .await
-            .map(|request| request["status"].clone())
-    };
     let mut answers = Vec::new();
     town.until("both requests are answered", async |town| {
-        answers = vec![status(town, "own").await?, status(town, "others").await?];
+        answers = vec![
+            asked_for(town, "own").await?,
+            asked_for(town, "others").await?,
+        ];
         match answers.iter().all(|answer| answer["trust"].is_string()) {
             true => Ok(()),
             false => Err(format!("{answers:?}")),

@@ -16,29 +16,21 @@ async fn pods_are_held_back_scheduled_ready_and_evicted() {
 
     // Nothing is trusted yet: a healthy pod waits, and says why.
     town.apply(&pod("healthy"));
-    town.until("the pod waits for a worker", async |town| {
-        let told = town.must(&["describe", "pod", "healthy", "-n", "shop"]);
-        match told.contains("no worker is trusted") {
-            true => Ok(()),
-            false => Err(told),
-        }
-    })
-    .await;
+    let describe = ["describe", "pod", "healthy", "-n", "shop"];
+    town.shows(&describe, &["no worker is trusted"]).await;
     town.join("worker-1").await;
     town.trusts("worker-1", "Trusted").await;
     town.ready("healthy").await;
-    let told = town.must(&["describe", "pod", "healthy", "-n", "shop"]);
-    for word in [
+    // An event is written after what it is about was done.
+    let steps = [
         "Waiting",
         "Admitted",
         "Attested",
         "worker-1",
         "locus.dev/attested",
-    ] {
-        assert!(told.contains(word), "{word}: {told}");
-    }
-    let told = town.must(&["get", "agents"]);
-    assert!(told.contains("Trusted"), "{told}");
+    ];
+    town.shows(&describe, &steps).await;
+    town.shows(&["get", "agents"], &["Trusted"]).await;
 
     // A tenant asks about its pod, and has a signed answer.
     let uid = town.pod("healthy").await.unwrap()["metadata"]["uid"].clone();
@@ -75,18 +67,9 @@ async fn pods_are_held_back_scheduled_ready_and_evicted() {
     )
     .await;
     assert!(!was_ready, "it was never ready");
-    let events = town.must(&[
-        "get",
-        "events",
-        "-n",
-        "shop",
-        "--field-selector",
-        "involvedObject.name=miner",
-    ]);
-    assert!(
-        events.contains("Evicted") && events.contains("/usr/bin/miner"),
-        "{events}"
-    );
+    let of_miner = "involvedObject.name=miner";
+    let events = ["get", "events", "-n", "shop", "--field-selector", of_miner];
+    town.shows(&events, &["Evicted", "/usr/bin/miner"]).await;
 
     deploys::the_exit_code_says_which_verdict_failed(&mut town).await;
     let asked = deploys::tenants_hear_of_their_own_pods_alone(&mut town).await;
@@ -120,10 +103,7 @@ async fn pods_are_held_back_scheduled_ready_and_evicted() {
     town.gone("healthy").await;
     let there = town.pod("there").await.unwrap();
     assert!(there["spec"]["nodeName"].is_null(), "{there}");
-    let told = town.must(&["describe", "node", "worker-1"]);
-    assert!(
-        told.contains("WorkerUntrusted") && told.contains("locus.dev/untrusted"),
-        "{told}"
-    );
+    let words = ["WorkerUntrusted", "locus.dev/untrusted"];
+    town.shows(&["describe", "node", "worker-1"], &words).await;
     town.end().await;
 }

@@ -114,7 +114,7 @@ impl Town {
             "--for=condition=Established",
             "crd",
             "--all",
-            "--timeout=60s",
+            "--timeout=180s",
         ]);
         town.apply(&json!({
             "apiVersion": "locus.dev/v1alpha1", "kind": "InvariantSet", "metadata": {"name": "shop"},
@@ -347,6 +347,19 @@ impl Town {
                     "{} {}",
                     pod["spec"]["schedulingGates"], pod["status"]
                 )),
+            }
+        })
+        .await;
+    }
+
+    /// Waits until `kubectl` shows words.
+    pub(crate) async fn shows(&mut self, arguments: &[&str], words: &[&str]) {
+        let what = format!("{} shows {words:?}", arguments.join(" "));
+        self.until(&what, async |town| {
+            let told = town.must(arguments);
+            match words.iter().find(|word| !told.contains(**word)) {
+                None => Ok(()),
+                Some(word) => Err(format!("{word}: {told}")),
             }
         })
         .await;

@@ -276,11 +276,15 @@ async fn a_gate_that_is_killed_goes_on_where_it_stood() {
     let pod = world.healthy_pod(&mut worker, "redis").await;
     let quoted = Arc::new(Notify::new());
     let told = quoted.clone();
+    let (dead, died) = std::sync::mpsc::channel();
+    let died = std::sync::Mutex::new(died);
     let fate = Fate::after(move |number, answer| {
         if number == 1 {
             told.notify_one();
             // Nobody is left to read this.
-            std::thread::sleep(std::time::Duration::from_millis(50));
+            let most = std::time::Duration::from_secs(60);
+            let waited = || died.lock().unwrap().recv_timeout(most);
+            let _ = tokio::task::block_in_place(waited);
         }
         Some(answer)
     });
@@ -299,6 +303,7 @@ async fn a_gate_that_is_killed_goes_on_where_it_stood() {
         tokio::spawn(async move { operator.exchange(Method::POST, &path, &[], vec![]).await });
     quoted.notified().await;
     world.gate.take().unwrap().kill().await;
+    dead.send(()).unwrap();
     assert!(asked.await.unwrap().is_err(), "the gate died");
     world.start_gate().await;
     let after = node(&world);

@@ -3,14 +3,15 @@
 use crate::pause::Pause;
 use crate::world::{WorkerBox, World, ask, content};
 use hyper::{Method, StatusCode};
+use locus_attestation::gate::Asked;
 use locus_attestation::verifier::{Pod, PodContainer, Trust};
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
-type Asked = JoinHandle<(StatusCode, Value)>;
+type Answer = JoinHandle<(StatusCode, Value)>;
 
 /// A worker with a pod whose evidence was made and has not arrived.
-async fn on_its_way(world: &World, worker: &mut WorkerBox) -> (Pod, Pause, Asked) {
+async fn on_its_way(world: &World, worker: &mut WorkerBox) -> (Pod, Pause, Answer) {
     let pod = world.healthy_pod(worker, "redis").await;
     let pause = Pause::before(world, worker).await;
     let asked = attest(world, &pod);
@@ -18,7 +19,7 @@ async fn on_its_way(world: &World, worker: &mut WorkerBox) -> (Pod, Pause, Asked
     (pod, pause, asked)
 }
 
-fn attest(world: &World, pod: &Pod) -> Asked {
+fn attest(world: &World, pod: &Pod) -> Answer {
     let (operator, path) = (
         world.operator(),
         format!("/v1/verifier/pods/{}/attest", pod.uid),
@@ -221,20 +222,28 @@ async fn whoever_asks_meanwhile_shares_the_next_quote() {
     let mut worker = world.registered("worker").await;
     let other = world.healthy_pod(&mut worker, "other").await;
     let (pod, pause, asked) = on_its_way(&world, &mut worker).await;
-    let waiting: Vec<Asked> = (0..20)
-        .map(|number| attest(&world, if number % 2 == 0 { &pod } else { &other }))
+    let verifier = world.gate.as_ref().unwrap().verifier.clone().unwrap();
+    let asked_for = Asked::default();
+    let mut waiting: Vec<_> = (0..20)
+        .map(|number| if number % 2 == 0 { pod.uid } else { other.uid })
+        .map(|uid| Box::pin(verifier.attest_pod(uid, &asked_for)))
         .collect();
+    for one in &mut waiting {
+        // Once it was looked at, it has asked.
+        let early = tokio::time::timeout(std::time::Duration::ZERO, one).await;
+        assert!(early.is_err(), "one is on its way");
+    }
     // What runs after the first quote is in the second.
-    tokio::time::sleep(std::time::Duration::from_millis(500)).await;
     worker.run(&other, content("miner"), "/tmp/miner");
     pause.arrive();
     assert_eq!(asked.await.unwrap().0, StatusCode::OK);
     pause.made().await;
     pause.arrive();
     for (number, answer) in waiting.into_iter().enumerate() {
-        let (status, answer) = answer.await.unwrap();
-        let expected = if number % 2 == 0 { 200 } else { 422 };
-        assert_eq!(status.as_u16(), expected, "{answer}");
+        match answer.await {
+            Ok(known) => assert_eq!((number % 2, known.trust), (0, Trust::Trusted)),
+            Err(problem) => assert_eq!((number % 2, problem.status.as_u16()), (1, 422)),
+        }
     }
     assert_eq!(pause.quotes(), 2);
 }

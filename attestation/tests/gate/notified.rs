@@ -1,6 +1,6 @@
 //! Webhooks: told of every change of trust, in order and at least once; one that does not listen holds up nobody.
 
-use std::sync::atomic::{AtomicU16, Ordering};
+use std::sync::atomic::{AtomicU16, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -140,7 +140,7 @@ async fn what_is_refused_is_repeated_also_over_a_restart() {
     let _worker = world.registered("worker").await;
     let begun = Instant::now();
     while receiver.deliveries().len() < 2 {
-        assert!(begun.elapsed() < Duration::from_secs(30), "no repetition");
+        assert!(begun.elapsed() < Duration::from_secs(120), "no repetition");
         tokio::time::sleep(Duration::from_millis(25)).await;
     }
     let tries = receiver.deliveries();
@@ -171,10 +171,13 @@ async fn a_receiver_that_never_answers_holds_up_neither_the_gate_nor_others() {
     // It takes connections and says nothing.
     let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let silent_url = format!("http://{}/", silent.local_addr().unwrap());
+    let connected = Arc::new(AtomicUsize::new(0));
+    let count = connected.clone();
     let held = tokio::spawn(async move {
         let mut open = Vec::new();
         loop {
             open.push(silent.accept().await.unwrap());
+            count.fetch_add(1, Ordering::SeqCst);
         }
     });
     // Nobody is there at all.
@@ -185,18 +188,14 @@ async fn a_receiver_that_never_answers_holds_up_neither_the_gate_nor_others() {
     tell(&mut world, &[&silent_url, &away_url, &url], None).await;
     let mut worker = world.registered("worker").await;
     let pod = world.healthy_pod(&mut worker, "redis").await;
-    let begun = Instant::now();
     assert_eq!(world.attest(&pod).await.0, hyper::StatusCode::OK);
     assert_eq!(receiver.wait_for(4).await.len(), 4);
-    // A delivery may take ten seconds; nobody waited for one.
-    assert!(
-        begun.elapsed() < Duration::from_secs(9),
-        "{:?}",
-        begun.elapsed()
-    );
-    let begun = Instant::now();
+    // A delivery is given up after ten seconds, and tried again: nobody waited for as many as there are changes.
+    let tried = connected.load(Ordering::SeqCst);
+    assert!(tried < 4, "{tried}");
     world.gate.take().unwrap().stop().await;
-    assert!(begun.elapsed() < Duration::from_secs(9), "it stops at once");
+    let then = connected.load(Ordering::SeqCst);
+    assert!(then <= tried + 1, "it stops and tries no more: {then}");
     held.abort();
 }
 
@@ -234,7 +233,7 @@ async fn that_something_was_missed_is_told_also_over_a_restart() {
         }
         let begun = Instant::now();
         while receiver.deliveries().is_empty() {
-            assert!(begun.elapsed() < Duration::from_secs(30), "{answer}");
+            assert!(begun.elapsed() < Duration::from_secs(120), "{answer}");
             tokio::time::sleep(Duration::from_millis(25)).await;
         }
         let first = receiver.deliveries()[0].clone();

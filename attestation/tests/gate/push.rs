@@ -106,7 +106,7 @@ async fn another_worker_gets_no_task_and_answers_none() {
     }
     // It was not taken away from whom it is for.
     let agent = behind_nat(&world, &mut worker).await;
-    let answered = tokio::time::timeout(Duration::from_secs(60), asked).await;
+    let answered = tokio::time::timeout(Duration::from_secs(180), asked).await;
     let (status, answer) = answered.unwrap().unwrap();
     assert_eq!(status, StatusCode::OK, "{answer}");
     agent.abort();

@@ -239,7 +239,7 @@ fn what_is_deployed_is_checked_applied_and_attested() {
     assert!(told.contains("K8S035"), "{told}");
     // Nobody lets the next one go: there is no verdict in time.
     let late = world.write("late.json", &deployed.deployment("late", &good, 1));
-    let (code, told, _) = ended(deployed.begin(&[&late, "--timeout", "3"]));
+    let (code, told, _) = ended(deployed.begin(&[&late, "--timeout", "15"]));
     assert_eq!(code, 2, "{told}");
     assert!(
         told.contains("no verdict in time") && told.contains("waits for the model check"),

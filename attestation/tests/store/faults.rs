@@ -89,7 +89,7 @@ fn who_asks_while_it_is_away_is_told_soon_and_hears_again_when_it_is_back() {
     assert!(begun.elapsed() < Duration::from_secs(60));
     assert!(place.try_verifier().is_err());
     server.go_on().unwrap();
-    let known = (0..500).find_map(|_| {
+    let known = (0..3000).find_map(|_| {
         std::thread::sleep(Duration::from_millis(20));
         store.worker("one").ok()
     });

@@ -180,9 +180,13 @@ impl Stage<'_> {
             "/spec/containers/0/securityContext",
             json!({"privileged": true}),
         );
+        let path = self.folder.join("probe.json");
+        std::fs::write(&path, privileged.to_string())?;
+        let path = path.display().to_string();
         self.until("the gate answers", || {
-            let (_, said) = self.apply(&privileged.to_string())?;
-            Ok(said.contains("privileged").then_some(()))
+            // Nothing stays of it: until the server asks the gate, it would be let in.
+            let (_, said) = self.kubectl(&["create", "--dry-run=server", "-f", &path])?;
+            Ok(said.contains("K8S100").then_some(()))
         })
         .await?;
         self.refused("a pod that breaks a rule", &privileged)?;
@@ -238,7 +242,7 @@ impl Stage<'_> {
             "pod miner: evicted                       {:>8.1?}",
             begun.elapsed()
         );
-        println!("     {}", self.event("shop", "miner", "Evicted")?);
+        println!("     {}", self.event("shop", "miner", "Evicted").await?);
 
         let begun = Instant::now();
         let measured = (content("miner"), "/tmp/miner");
@@ -253,9 +257,9 @@ impl Stage<'_> {
         );
         println!(
             "     {}",
-            self.event("default", "worker-1", "WorkerUntrusted")?
+            self.event("default", "worker-1", "WorkerUntrusted").await?
         );
-        println!("     {}", self.event("shop", "healthy", "Evicted")?);
+        println!("     {}", self.event("shop", "healthy", "Evicted").await?);
         println!("\n$ kubectl get agents\n{}", self.must(&["get", "agents"])?);
         apart(move || {
             drop(kubelets);
@@ -312,7 +316,8 @@ impl Stage<'_> {
         .await
     }
 
-    fn event(&self, space: &str, name: &str, reason: &str) -> Result<String, DemoError> {
+    /// An event, which is written after what it is about was done.
+    async fn event(&self, space: &str, name: &str, reason: &str) -> Result<String, DemoError> {
         let selector = format!("involvedObject.name={name},reason={reason}");
         let path = "jsonpath={.items[0].type} {.items[0].reason} {.items[0].message}";
         let asked = [
@@ -325,7 +330,11 @@ impl Stage<'_> {
             "-o",
             path,
         ];
-        self.must(&asked)
+        self.until("the event", || {
+            let (there, said) = self.kubectl(&asked)?;
+            Ok(there.then_some(said))
+        })
+        .await
     }
 
     async fn until<T>(
