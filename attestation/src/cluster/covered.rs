@@ -55,6 +55,11 @@ const OTHERS: &[Covered] = &[
     row("pods", "binding", CREATE),
     row("bindings", "", CREATE),
     row("nodes", "", UPDATE),
+    // What a StatefulSet or DaemonSet was, of which its controller makes pods.
+    Covered {
+        group: "apps",
+        ..row("controllerrevisions", "", BOTH)
+    },
 ];
 
 /// Everything that the gate is asked about.
@@ -67,6 +72,10 @@ pub fn covered() -> Vec<Covered> {
         if workload.scales {
             let scale = row(workload.resource, "scale", UPDATE);
             all.push(Covered { group, ..scale });
+        }
+        if workload.has_status {
+            let status = row(workload.resource, "status", UPDATE);
+            all.push(Covered { group, ..status });
         }
     }
     all
@@ -185,6 +194,6 @@ mod tests {
             assert_eq!(all.iter().filter(same).count(), 1, "{index}: {one:?}");
         }
         assert_eq!(rules(true).len(), 2);
-        assert_eq!(rules(false).len(), 6 + 9 + 4);
+        assert_eq!(rules(false).len(), 7 + 9 + 4 + 7);
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use p256::ecdsa::VerifyingKey;
 use serde_json::Value;
 
-use super::object::{field, items, name, namespace, text, uid};
+use super::object::{at, field, items, name, namespace, text, uid};
 use super::resources::{InvariantSetSpec, Mode};
 
 /// A kind of object that is watched.
@@ -100,13 +100,6 @@ pub struct Tenant {
     pub name: String,
     /// Its public key.
     pub key: VerifyingKey,
-}
-
-/// An image that is known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct KnownImage {
-    /// Whether pods that run it need no check.
-    pub exempt: bool,
 }
 
 /// Rules that are in force for a namespace.
@@ -253,30 +246,29 @@ impl Known {
         set
     }
 
-    /// An image by a digest of it.
-    pub fn image(&self, digest: &str) -> Option<KnownImage> {
-        let mut found: Option<KnownImage> = None;
-        for image in self.all("ReferenceImage") {
-            let spec = field(image, "spec");
-            if text(spec, &["manifest"]) == digest || text(spec, &["configuration"]) == digest {
-                let exempt = !text(spec, &["exempt", "reason"]).is_empty();
-                let before = found.is_none_or(|found| found.exempt);
-                // Two that disagree: the image is exempt only if both say so.
-                found = Some(KnownImage {
-                    exempt: exempt && before,
-                });
-            }
-        }
-        found
+    /// Whether an image needs no check in a namespace.
+    pub fn exempts(&self, digest: &str, namespace: &str) -> bool {
+        let mut said = self.references(digest).map(|image| {
+            let exempt = at(image, &["spec", "exempt"]);
+            let namespaces = items(field(exempt, "namespaces"));
+            let mut patterns = namespaces.iter().filter_map(Value::as_str);
+            let here = namespaces.is_empty() || patterns.any(|one| covers(one, namespace));
+            here && !text(exempt, &["reason"]).is_empty()
+        });
+        // Several that disagree: the image is exempt only if all say so.
+        said.next() == Some(true) && said.all(|exempt| exempt)
     }
 
-    /// The ReferenceImage that names a digest.
-    pub fn reference(&self, digest: &str) -> Option<&Arc<Value>> {
-        let mut all = self.all("ReferenceImage");
-        all.find(|image| {
+    fn references<'k>(&'k self, digest: &'k str) -> impl Iterator<Item = &'k Arc<Value>> {
+        self.all("ReferenceImage").filter(move |image| {
             let spec = field(image, "spec");
             text(spec, &["manifest"]) == digest || text(spec, &["configuration"]) == digest
         })
+    }
+
+    /// The ReferenceImage that names a digest.
+    pub fn reference<'k>(&'k self, digest: &'k str) -> Option<&'k Arc<Value>> {
+        self.references(digest).next()
     }
 
     /// Whether a node is trusted.
@@ -362,7 +354,7 @@ pub fn kept(kind: &str, mut object: Value) -> Value {
 
 /// The labels of an object that are texts.
 pub fn labels(object: &Value) -> &Value {
-    super::object::at(object, &["metadata", "labels"])
+    at(object, &["metadata", "labels"])
 }
 
 /// The names of the pods' volumes and variables that refer to objects of the namespace: kind and name.
@@ -391,7 +383,7 @@ pub fn references(spec: &Value) -> BTreeSet<(&'static str, &str)> {
         found.insert(("ConfigMap", text(volume, &["configMap", "name"])));
         let claim = text(volume, &["persistentVolumeClaim", "claimName"]);
         found.insert(("PersistentVolumeClaim", claim));
-        for source in items(super::object::at(volume, &["projected", "sources"])) {
+        for source in items(at(volume, &["projected", "sources"])) {
             found.insert(("ConfigMap", text(source, &["configMap", "name"])));
         }
     }

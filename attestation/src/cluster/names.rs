@@ -22,6 +22,13 @@ pub const PREFIX: &str = "locus.dev/";
 pub const MANAGER: &str = "locus-gate";
 /// The annotation by which a kubelet marks what stands for a static pod.
 pub const MIRROR: &str = "kubernetes.io/config.mirror";
+/// What a kubelet's own annotations of pods start with.
+pub const KUBELET: &str = "kubernetes.io/config.";
+/// The labels that the server gives a pod when it is bound: where its node is.
+pub const TOPOLOGY: [&str; 2] = [
+    "topology.kubernetes.io/region",
+    "topology.kubernetes.io/zone",
+];
 /// Where the agent of a node's worker listens, if not at the node's address: an annotation of the node.
 pub const ADDRESS: &str = "locus.dev/agent-address";
 /// Marks a node that the gate closed to new pods, so that it opens no node that somebody else closed.

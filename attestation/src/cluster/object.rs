@@ -15,6 +15,8 @@ pub struct Workload {
     pub template: &'static [&'static str],
     /// Whether it has a number of replicas, which is a resource of its own.
     pub scales: bool,
+    /// Whether its status is a resource of its own, by which its metadata can be changed.
+    pub has_status: bool,
 }
 
 const TEMPLATE: &[&str] = &["spec", "template"];
@@ -57,6 +59,8 @@ const fn workload(
         resource,
         template,
         scales,
+        // That of a pod is a kubelet's, and has a row of its own; a PodTemplate has none.
+        has_status: template.len() > 1,
     }
 }
 
@@ -150,6 +154,11 @@ pub fn group(api_version: &str) -> &str {
 pub fn controller(object: &Value) -> Option<&Value> {
     let mut owners = items(at(object, &["metadata", "ownerReferences"])).iter();
     owners.find(|owner| field(owner, "controller").as_bool() == Some(true))
+}
+
+/// The UID of the controller of an object; empty if it has none.
+pub fn owner(object: &Value) -> &str {
+    controller(object).map_or("", |reference| text(reference, &["uid"]))
 }
 
 /// What an object is called in messages: kind, namespace and name.

@@ -11,6 +11,7 @@ use axum::response::{IntoResponse as _, Response};
 use axum::routing::post;
 
 use super::admission::{Ask, Decision, Gatekeeper, answer, asked};
+use super::control::created;
 use super::known::Known;
 use super::object::text;
 use super::watch::Watching;
@@ -110,8 +111,13 @@ impl Admission {
         }
         // The Agent says what was known when it was written; the verifier knows what is.
         let node = text(&ask.object, &["target", "name"]);
-        let trusted = self.verifier.worker_status(node);
-        if trusted.is_ok_and(|worker| worker.trust == Trust::Trusted) || !known.trusts(node) {
+        let joined = known.get("Node", "", node).and_then(|node| created(node));
+        // What was proven before the node joined is not proven of it: another machine may have taken the name.
+        let proven = self.verifier.worker_status(node).is_ok_and(|worker| {
+            let since = joined.is_some_and(|joined| worker.checked >= joined);
+            worker.trust == Trust::Trusted && since
+        });
+        if proven || !known.trusts(node) {
             return decision;
         }
         let mut known = known.clone();

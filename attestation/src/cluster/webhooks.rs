@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::covered::{Covered, rules, rules_about};
-use super::names::{READINESS_GATE, TAINT, WEBHOOKS};
+use super::names::{MIRROR, READINESS_GATE, SIGNATURE, TAINT, TENANT, WEBHOOKS};
 
 /// How long the API server waits for an answer, in seconds.
 const TIMEOUT: i64 = 10;
@@ -121,9 +121,29 @@ fn only_if(mut webhook: Value, name: &str, expression: String) -> Value {
     webhook
 }
 
-/// Whether it is what kubelets write all the time, also while the gate is away.
+/// Whether it is what kubelets and controllers write all the time, also while the gate is away.
 fn is_status(one: &Covered) -> bool {
-    one.path() == "pods/status"
+    one.subresource == "status"
+}
+
+/// Some of an object's metadata; an empty one if there is none.
+fn metadata(of: &str, field: &str, empty: &str) -> String {
+    format!("(has({of}.metadata.{field}) ? {of}.metadata.{field} : {empty})")
+}
+
+/// An annotation of an object; empty if there is none.
+pub(super) fn annotated(of: &str, name: &str) -> String {
+    let all = metadata(of, "annotations", "{}");
+    format!("('{name}' in {all} ? {all}['{name}'] : '')")
+}
+
+/// Whether some of an object's metadata is changed: labels, or what `more` makes of it.
+fn changed(more: &[&dyn Fn(&str) -> String]) -> String {
+    let labels = |of: &str| metadata(of, "labels", "{}");
+    let all = more.iter().map(|part| (part("object"), part("oldObject")));
+    let all = std::iter::once((labels("object"), labels("oldObject"))).chain(all);
+    let all = all.map(|(new, old)| format!("{new} != {old}"));
+    all.collect::<Vec<_>>().join(" || ")
 }
 
 fn is_node(one: &Covered) -> bool {
@@ -152,28 +172,36 @@ pub fn validating(place: &Place, bundle: &str) -> Value {
     let client = place.client("/validate", bundle);
     let whole = rules_about(false, |one| !is_status(one) && !is_node(one));
     let workloads = webhook("workloads", &client, whole);
-    // Kubelets write status all the time, also while the gate is away: asked is only about the gate's own condition.
+    // Kubelets write status all the time, also while the gate is away: asked is only about the gate's own condition, and about
+    // what is no status.
     let condition = |object: &str| {
         format!(
             "(has({object}.status.conditions) ? {object}.status.conditions.filter(c, c.type == '{READINESS_GATE}') : [])"
         )
     };
-    let status = webhook("status", &client, rules_about(false, is_status));
-    let changed = format!("{} != {}", condition("object"), condition("oldObject"));
-    let status = only_if(status, "attested", changed);
+    let of_pods = rules_about(false, |one| is_status(one) && one.resource == "pods");
+    let status = webhook("status", &client, of_pods);
+    let annotation = |name: &'static str| move |of: &str| annotated(of, name);
+    let said = changed(&[&condition, &annotation(TENANT), &annotation(MIRROR)]);
+    let status = only_if(status, "attested", said);
+    let of_others = rules_about(false, |one| is_status(one) && one.resource != "pods");
+    let owners = webhook("owners", &client, of_others);
+    let owner = |of: &str| metadata(of, "ownerReferences", "[]");
+    let said = changed(&[&owner, &annotation(SIGNATURE)]);
+    let owners = only_if(owners, "metadata", said);
     let taint = |object: &str| {
         format!(
             "(has({object}.spec) && has({object}.spec.taints) ? {object}.spec.taints.filter(t, t.key == '{TAINT}') : [])"
         )
     };
     let nodes = webhook("nodes", &client, rules_about(false, is_node));
-    let changed = format!("{} != {}", taint("object"), taint("oldObject"));
-    let nodes = only_if(nodes, "taint", changed);
+    let said = format!("{} != {}", taint("object"), taint("oldObject"));
+    let nodes = only_if(nodes, "taint", said);
     json!({
         "apiVersion": "admissionregistration.k8s.io/v1",
         "kind": "ValidatingWebhookConfiguration",
         "metadata": {"name": WEBHOOKS},
-        "webhooks": [workloads, status, nodes],
+        "webhooks": [workloads, status, owners, nodes],
     })
 }
 
@@ -250,6 +278,7 @@ mod tests {
             format!(" podtemplates {both}"),
             format!(" replicationcontrollers {both}"),
             format!(" replicationcontrollers/scale {update}"),
+            format!("apps controllerrevisions {both}"),
             format!("apps daemonsets {both}"),
             format!("apps deployments {both}"),
             format!("apps deployments/scale {update}"),
@@ -260,6 +289,16 @@ mod tests {
             format!("batch cronjobs {both}"),
             format!("batch jobs {both}"),
         ];
+        let with_status = [
+            " replicationcontrollers",
+            "apps daemonsets",
+            "apps deployments",
+            "apps replicasets",
+            "apps statefulsets",
+            "batch cronjobs",
+            "batch jobs",
+        ];
+        wanted.extend(with_status.map(|one| format!("{one}/status {update}")));
         wanted.sort();
         assert_eq!(asked, wanted);
     }

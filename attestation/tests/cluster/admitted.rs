@@ -110,9 +110,17 @@ async fn nothing_gets_in_past_the_gate() {
     let path = path.to_str().unwrap();
     for place in ["pods/held/binding", "bindings"] {
         let raw = format!("/api/v1/namespaces/shop/{place}");
-        let said = town.refused(&["create", "--raw", &raw, "-f", path]);
-        assert!(said.contains("not trusted"), "{place}: {said}");
+        town.until("the binding is refused for its worker", async |town| {
+            let said = town.refused(&["create", "--raw", &raw, "-f", path]);
+            match said.contains("not trusted") {
+                true => Ok(()),
+                false => Err(format!("{place}: {said}")),
+            }
+        })
+        .await;
     }
+
+    smuggled(&town);
 
     // Readiness that was not earned.
     let forged = r#"{"status": {"conditions": [{"type": "locus.dev/attested", "status": "True", "reason": "Forged"}]}}"#;
@@ -190,6 +198,11 @@ async fn nothing_gets_in_past_the_gate() {
     assert!(said.contains("only a node makes"), "{said}");
 
     let second = Second::start(&town).await;
+    let before = Second::holder(&town).await.unwrap();
+    // Up to now the first one acts.
+    assert!(before.2.contains(&town.admission) && !before.0.is_empty());
+    let verifier = second.gate.gate.verifier.clone().unwrap();
+    assert_eq!(verifier.workers().unwrap().items.len(), 0);
 
     // The gate is away: nothing gets in, whoever asks.
     town.gate.take().unwrap().kill().await;
@@ -217,8 +230,56 @@ async fn nothing_gets_in_past_the_gate() {
         "-p",
         others,
     ]);
-    second.takes_over(&mut town).await;
+    second.takes_over(&mut town, before).await;
     town.end().await;
+}
+
+/// What somebody wants to write into a pod or a workload by a way that is for something else.
+fn smuggled(town: &Town) {
+    let path = town.cluster.folder().join("smuggling.json");
+    let path = path.to_str().unwrap();
+    for (place, key) in [
+        ("annotations", "locus.dev/tenant"),
+        ("annotations", "kubernetes.io/config.mirror"),
+        ("labels", "app"),
+    ] {
+        let binding = json!({
+            "apiVersion": "v1", "kind": "Binding",
+            "metadata": {"name": "held", "namespace": "shop", place: {key: "mine"}},
+            "target": {"apiVersion": "v1", "kind": "Node", "name": "worker-1"},
+        });
+        std::fs::write(path, binding.to_string()).unwrap();
+        for place in ["pods/held/binding", "bindings"] {
+            let raw = format!("/api/v1/namespaces/shop/{place}");
+            let said = town.refused(&["create", "--raw", &raw, "-f", path]);
+            assert!(said.contains("a binding does not write"), "{place}: {said}");
+        }
+    }
+    let patch = |kind: &str, name: &str, metadata: Value| {
+        let metadata = json!({"metadata": metadata}).to_string();
+        let all = ["patch", kind, name, "-n", "shop", "--subresource=status"];
+        town.refused(&[&all[..], &["--type=merge", "-p", &metadata]].concat())
+    };
+    let said = patch("pod", "held", json!({"labels": {"app": "other"}}));
+    assert!(said.contains("by way of its status"), "{said}");
+    let said = patch(
+        "pod",
+        "held",
+        json!({"annotations": {"locus.dev/tenant": "mine"}}),
+    );
+    assert!(said.contains("does not change"), "{said}");
+    let mut none = deployment("none", 0);
+    none["kind"] = json!("ReplicaSet");
+    town.apply(&none);
+    let owner = json!([{"apiVersion": "apps/v1", "kind": "Deployment", "name": "x", "uid": "x", "controller": true}]);
+    for metadata in [
+        json!({"labels": {"app": "other"}}),
+        json!({"ownerReferences": owner}),
+        json!({"annotations": {"locus.dev/signature": "x"}}),
+    ] {
+        let said = patch("replicaset", "none", metadata);
+        assert!(said.contains("by way of the status"), "{said}");
+    }
 }
 
 /// A second gate of the same installation, with databases of its own. Of the two, one acts.
@@ -262,16 +323,7 @@ impl Second {
     }
 
     /// It did nothing as long as the first was there, and does everything when it is gone.
-    async fn takes_over(self, town: &mut Town) {
-        // Up to now the first one acted: it was killed a moment ago.
-        let (first, changed, url) = Second::holder(town).await.unwrap();
-        assert!(url.contains(&town.admission) && !first.is_empty(), "{url}");
-        let verifier = self.gate.gate.verifier.clone().unwrap();
-        assert_eq!(
-            verifier.workers().unwrap().items.len(),
-            0,
-            "it does not act"
-        );
+    async fn takes_over(self, town: &mut Town, (first, changed, _): (String, i64, String)) {
         // The Lease has to run out, which takes no processor.
         town.rest(Duration::from_secs(12), async |_| {}).await;
         town.until("the second gate has the Lease", async |town| {

@@ -218,15 +218,7 @@ async fn pods_of_a_real_kubelet_are_held_back_run_and_evicted() {
     assert!(!was_ready, "it was never ready");
     let of_miner = "involvedObject.name=miner";
     let events = ["get", "events", "-n", "shop", "--field-selector", of_miner];
-    town.until("events say what became of it", async |town| {
-        let events = town.must(&events);
-        let mut words = ["Started", "Evicted", UNKNOWN].iter();
-        match words.find(|word| !events.contains(**word)) {
-            None => Ok(()),
-            Some(word) => Err(format!("{word}: {events}")),
-        }
-    })
-    .await;
+    town.shows(&events, &["Started", "Evicted", UNKNOWN]).await;
 
     // A deployment becomes available.
     let mut deployment = json!({
@@ -269,7 +261,7 @@ async fn pods_of_a_real_kubelet_are_held_back_run_and_evicted() {
         "--all",
         "-n",
         "shop",
-        "--timeout=60s",
+        "--timeout=180s",
     ]);
     let real = town.real.take().unwrap();
     let own: Vec<String> = real.pods.keys().cloned().collect();
@@ -296,12 +288,6 @@ async fn pods_of_a_real_kubelet_are_held_back_run_and_evicted() {
 
 /// Waits until `kubectl describe` shows words.
 async fn described(town: &mut Town, kind: &str, name: &str, words: &[&str]) {
-    town.until(&format!("{kind} {name} shows {words:?}"), async |town| {
-        let told = town.must(&["describe", kind, name, "-n", "shop"]);
-        match words.iter().find(|word| !told.contains(**word)) {
-            None => Ok(()),
-            Some(word) => Err(format!("{word}: {told}")),
-        }
-    })
-    .await;
+    town.shows(&["describe", kind, name, "-n", "shop"], words)
+        .await;
 }

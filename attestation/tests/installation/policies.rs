@@ -21,7 +21,7 @@ fn start() -> Option<World> {
         "--apply",
         "--no-webhook",
     ]);
-    for space in ["shop", "strict", "audited", "other"] {
+    for space in ["shop", "strict", "audited", "signed", "other"] {
         world.cluster.create_namespace(space).unwrap();
     }
     let set = |name: &str, space: &str, more: Value| {
@@ -35,18 +35,31 @@ fn start() -> Option<World> {
         set("shop", "sho*", json!({})),
         set("strict", "strict", json!({"podSecurity": "restricted"})),
         set("audited", "audited", json!({"mode": "Audit"})),
+        set("signed", "signed", json!({"tenants": ["acme"]})),
     ] {
         world.send(&["create"], &one.to_string()).unwrap();
     }
-    // A policy is in force a moment after it is written.
-    world.until("the policies are in force", || {
-        world
-            .send(
-                &["create", "--dry-run=server"],
-                &pod("shop", "x").to_string(),
-            )
-            .is_err()
+    // Each policy is in force a moment after it is written, and follows each set a moment after that.
+    let mut privileged = pod("strict", &good());
+    privileged["spec"]["securityContext"]["runAsNonRoot"] = Value::Null;
+    let binding = json!({
+        "apiVersion": "v1", "kind": "Binding", "metadata": {"name": "x", "namespace": "shop", "labels": {"a": "b"}},
+        "target": {"kind": "Node", "name": "x"},
     });
+    let ungated = with(pod("shop", &good()), "/spec/schedulingGates", json!([]));
+    let node = json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "x"}});
+    for (policy, object) in [
+        ("locus-workloads", &pod("shop", "x")),
+        ("locus-workloads", &privileged),
+        ("locus-pods", &ungated),
+        ("locus-bindings", &binding),
+        ("locus-nodes", &node),
+    ] {
+        world.until(&format!("{policy} is in force"), || {
+            let told = world.send(&["create", "--dry-run=server"], &object.to_string());
+            told.is_err_and(|why| why.contains(&format!("'{policy}'")))
+        });
+    }
     Some(world)
 }
 
@@ -182,9 +195,75 @@ fn what_breaks_the_gates_own_rules_is_refused_without_the_webhook() {
         let text = object.to_string().replace("web:1", &good);
         world.send(&["create", "--dry-run=server"], &text).unwrap();
     }
+    // What is exempt where it belongs is an image like any other elsewhere.
+    let own = image("gate", 'a');
+    create(&pod("shop", &own)).unwrap();
+    let shell = with(pod("shop", &own), "/spec/hostNetwork", json!(true));
+    assert!(create(&shell).unwrap_err().contains("'locus-workloads'"));
     mirrors(&world, &fine);
     guarded(&world, &fine);
+    smuggled(&world);
     nodes(&world);
+}
+
+/// What goes round the pod or the workload itself: bindings, status, and what a workload was.
+fn smuggled(world: &World) {
+    let create = |object: &Value| world.send(&["create", "--dry-run=server"], &object.to_string());
+    for (key, value) in [
+        ("locus.dev/tenant", "me"),
+        ("kubernetes.io/config.mirror", "x"),
+    ] {
+        let binding = json!({
+            "apiVersion": "v1", "kind": "Binding",
+            "metadata": {"name": "web", "namespace": "shop", "annotations": {key: value}},
+            "target": {"kind": "Node", "name": "x"},
+        });
+        let refused = create(&binding).unwrap_err();
+        assert!(refused.contains("'locus-bindings'"), "{refused}");
+    }
+    let revision = |space: &str| {
+        json!({
+            "apiVersion": "apps/v1", "kind": "ControllerRevision", "metadata": {"name": "web-1", "namespace": space},
+            "revision": 1, "data": {"spec": {}},
+        })
+    };
+    create(&revision("shop")).unwrap();
+    let refused = create(&revision("signed")).unwrap_err();
+    assert!(refused.contains("'locus-revisions'"), "{refused}");
+    let replicas = json!({
+        "apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": {"name": "web", "namespace": "shop", "labels": {"app": "web"}},
+        "spec": {"replicas": 0, "selector": {"matchLabels": {"app": "web"}}, "template": {
+            "metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "c", "image": good()}]},
+        }},
+    });
+    world.send(&["create"], &replicas.to_string()).unwrap();
+    let patch = |more: Value| {
+        let more = more.to_string();
+        let all = [
+            "patch",
+            "replicaset",
+            "web",
+            "-n",
+            "shop",
+            "--subresource=status",
+        ];
+        let all = [&all[..], &["--type=merge", "-p", &more]].concat();
+        let output = world.cluster.kubectl(&all).unwrap();
+        match output.status.success() {
+            true => Ok(()),
+            false => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
+        }
+    };
+    let owner = json!([{"apiVersion": "apps/v1", "kind": "Deployment", "name": "x", "uid": "x", "controller": true}]);
+    for metadata in [
+        json!({"labels": {"app": "other"}}),
+        json!({"ownerReferences": owner}),
+        json!({"annotations": {"locus.dev/signature": "x"}}),
+    ] {
+        let refused = patch(json!({"metadata": metadata})).unwrap_err();
+        assert!(refused.contains("'locus-workloads-status'"), "{refused}");
+    }
+    patch(json!({"status": {"replicas": 0, "observedGeneration": 1}})).unwrap();
 }
 
 /// The stand-ins of static pods are made by their nodes alone, of images that are named by digest.
@@ -257,6 +336,14 @@ fn guarded(world: &World, fine: &Value) {
     let refused = patch(&["--subresource=status"], attested).unwrap_err();
     assert!(refused.contains("only the gate writes"), "{refused}");
     patch(&[], r#"{"metadata": {"labels": {"a": "b"}}}"#).unwrap();
+    for metadata in [
+        json!({"labels": {"a": "c"}}),
+        json!({"annotations": {"locus.dev/tenant": "me"}}),
+    ] {
+        let metadata = json!({"metadata": metadata}).to_string();
+        let refused = patch(&["--subresource=status"], &metadata).unwrap_err();
+        assert!(refused.contains("'locus-pods-status'"), "{refused}");
+    }
     let phase = r#"{"status": {"phase": "Pending", "message": "so it is"}}"#;
     patch(&["--subresource=status"], phase).unwrap();
     // The gate may, with the rights that the installation gives it.

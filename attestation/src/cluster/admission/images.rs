@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::Problem;
-use crate::cluster::known::{Known, KnownImage};
+use crate::cluster::known::Known;
 use crate::cluster::object::{field, items, text};
 
 /// The lists of containers of a pod.
@@ -53,12 +53,12 @@ pub fn images(spec: &Value) -> Vec<ImageUse> {
     found
 }
 
-/// Whether a pod runs nothing but images that need no check.
-pub fn is_exempt(spec: &Value, known: &Known) -> bool {
+/// Whether a pod of a namespace runs nothing but images that need no check there.
+pub fn is_exempt(spec: &Value, namespace: &str, known: &Known) -> bool {
     let images = images(spec);
     let exempt = |image: &ImageUse| {
-        let found = image.digest().and_then(|digest| known.image(digest));
-        found == Some(KnownImage { exempt: true })
+        let digest = image.digest();
+        digest.is_some_and(|digest| known.exempts(digest, namespace))
     };
     !images.is_empty() && images.iter().all(exempt)
 }
@@ -79,7 +79,7 @@ pub fn problems(spec: &Value, path: &str, known: &Known) -> Vec<Problem> {
                     fix: Some(format!("write `{name}@sha256:...`")),
                 });
             }
-            Some(digest) if known.image(digest).is_none() => found.push(Problem {
+            Some(digest) if known.reference(digest).is_none() => found.push(Problem {
                 code: "image-unknown".to_owned(),
                 at,
                 message: format!("the image `{reference}` is in no reference value"),
@@ -162,18 +162,25 @@ mod tests {
                 .collect();
             json!({"containers": containers})
         };
-        assert!(is_exempt(&pod(&[DIGEST]), &known));
-        assert!(!is_exempt(&pod(&[DIGEST, &other]), &known));
+        let exempt = |pod: &Value, known: &Known| is_exempt(pod, "shop", known);
+        assert!(exempt(&pod(&[DIGEST]), &known));
+        assert!(!exempt(&pod(&[DIGEST, &other]), &known));
         assert!(
-            !is_exempt(&json!({}), &known),
+            !exempt(&json!({}), &known),
             "a pod without images is not exempt"
         );
-        assert!(!is_exempt(
-            &json!({"containers": [{"image": "x:latest"}]}),
-            &known
-        ));
+        let tagged = json!({"containers": [{"image": "x:latest"}]});
+        assert!(!exempt(&tagged, &known));
         // A second entry for the same digest cannot widen what the first allows.
+        let mut elsewhere = entry("c", DIGEST, "ours");
+        elsewhere["spec"]["exempt"]["namespaces"] = json!(["bank", "team-*"]);
+        known.put("ReferenceImage", elsewhere);
+        assert!(!exempt(&pod(&[DIGEST]), &known));
+        for (namespace, expected) in [("bank", true), ("team-a", true), ("banks", false)] {
+            let found = is_exempt(&pod(&[DIGEST]), namespace, &known);
+            assert_eq!(found, expected, "{namespace}");
+        }
         known.put("ReferenceImage", entry("c", DIGEST, ""));
-        assert!(!is_exempt(&pod(&[DIGEST]), &known));
+        assert!(!exempt(&pod(&[DIGEST]), &known));
     }
 }

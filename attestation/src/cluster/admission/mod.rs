@@ -21,6 +21,7 @@ use json_patch::PatchOperation;
 use serde_json::Value;
 
 pub use review::{answer, asked};
+pub use tenancy::CONTROLLERS;
 
 use self::model::Checker;
 use self::signature::{SignatureError, Signed, Used};
@@ -255,12 +256,11 @@ impl Gatekeeper {
             ("", "pods", "status", Verb::Update) => Decision::of(pods::status(ask, known)),
             ("", "pods", "" | "ephemeralcontainers" | "resize", Verb::Update) => {
                 let refused = pods::guarded(ask, known);
-                match (
-                    refused,
-                    at(&ask.object, &["spec"]) == at(&ask.old, &["spec"]),
-                ) {
+                let kept = [&["spec"] as &[&str], &["metadata", "labels"]];
+                let same = |path: &&[&str]| at(&ask.object, path) == at(&ask.old, path);
+                match (refused, kept.iter().all(same)) {
                     (Some(problem), _) => Decision::refuse(problem),
-                    // Labels, finalizers and the like.
+                    // Finalizers and the like. By labels, Services and policies select it.
                     (None, true) => Decision::default(),
                     // The gate itself takes away its scheduling gate, and nothing else.
                     (None, false) if pods::opens(ask, known) => Decision::default(),
@@ -268,6 +268,14 @@ impl Gatekeeper {
                 }
             }
             ("", "nodes", "", Verb::Update) => Decision::of(untainted(ask, known)),
+            ("apps", "controllerrevisions", "", Verb::Create | Verb::Update) => {
+                Decision::of(tenancy::revision(ask, known))
+            }
+            (group, resource, "status", Verb::Update)
+                if Workload::of_resource(group, resource).is_some() =>
+            {
+                Decision::of(tenancy::status(ask, known))
+            }
             (_, _, "scale", Verb::Update) => self.scale(ask, known),
             (_, _, "", Verb::Create | Verb::Update) => self.workload(ask, known, now),
             _ => Decision::refuse(foreign(ask)),
@@ -297,13 +305,19 @@ impl Gatekeeper {
         // Another signature is news: it says whose the pods are that are made from now on.
         let signature = |object| annotation(object, SIGNATURE);
         let resigned = signature(&ask.object) != signature(&ask.old);
-        if !is_pod && ask.verb == Verb::Update && !resigned && kept.iter().all(|path| same(path)) {
+        let changed = resigned || tenancy::is_given(ask) || !kept.iter().all(|path| same(path));
+        if !is_pod && ask.verb == Verb::Update && !changed {
             return Decision::default();
         }
-        if is_pod && annotation(&ask.object, MIRROR).is_some() && ask.verb == Verb::Create {
-            return Decision::of(pods::mirror(ask, known));
+        if is_pod && ask.verb == Verb::Create {
+            if let Some(problem) = pods::claimed(ask, known) {
+                return Decision::refuse(problem);
+            }
+            if annotation(&ask.object, MIRROR).is_some() {
+                return Decision::of(pods::mirror(ask, known));
+            }
         }
-        if images::is_exempt(spec, known) {
+        if images::is_exempt(spec, &ask.namespace, known) {
             return Decision::default();
         }
         let terms = match terms(&ask.namespace, known) {
@@ -312,7 +326,10 @@ impl Gatekeeper {
         };
         let mut decision = Decision::default();
         if is_pod && ask.verb == Verb::Create && terms.enforced {
-            decision.refused.extend(pods::admitted(ask, known));
+            decision.refused.extend(pods::admitted(ask));
+        }
+        if is_pod && ask.verb == Verb::Update && terms.enforced {
+            decision.refused.extend(pods::swapped(ask));
         }
         let unknown = images::problems(spec, &workload.spec_path(), known);
         for set in &terms.sets {
@@ -407,7 +424,7 @@ impl Gatekeeper {
             return vec![Problem::new("unknown", "pods cannot be checked")];
         };
         let spec = field(pod, "spec");
-        if images::is_exempt(spec, known) {
+        if images::is_exempt(spec, super::object::namespace(pod), known) {
             return Vec::new();
         }
         let terms = match terms(super::object::namespace(pod), known) {
@@ -445,7 +462,7 @@ impl Gatekeeper {
         // Nothing can be wrong with fewer pods that was not before.
         let before = at(parent, &["spec", "replicas"]).as_i64().unwrap_or(1);
         let spec = field(workload.pod(&scaled), "spec");
-        if replicas <= before || images::is_exempt(spec, known) {
+        if replicas <= before || images::is_exempt(spec, &ask.namespace, known) {
             return Decision::default();
         }
         let terms = match terms(&ask.namespace, known) {

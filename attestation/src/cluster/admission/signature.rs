@@ -53,6 +53,9 @@ pub enum SignatureError {
     /// The tenant may not deploy here.
     #[error("the tenant `{0}` may not deploy here")]
     Tenant(String),
+    /// What one tenant signed says to belong to another's.
+    #[error("it was made for one tenant, and says to belong to what another signed")]
+    Handed,
     /// Another object was signed.
     #[error("the object is not the one that was signed")]
     Digest,
@@ -207,15 +210,7 @@ pub fn signer<'k>(
     known: &'k Known,
 ) -> Result<(&'k Tenant, Signed), SignatureError> {
     let token = annotation(object, SIGNATURE).ok_or(SignatureError::Missing)?;
-    let tenants = known.tenants.as_deref().ok_or(SignatureError::NoTenants)?;
-    let keys = tenants
-        .iter()
-        .fold(TrustedKeys::new(), |keys, tenant| keys.with(tenant.key));
-    let signed: Signed = keys.verify(TYPE, token)?;
-    // The key is one of somebody's; it must be the key of who it says it is.
-    let tenant = tenants.iter().find(|tenant| tenant.id == signed.tenant);
-    let tenant = tenant.ok_or_else(|| SignatureError::Tenant(signed.tenant.clone()))?;
-    let _: Signed = TrustedKeys::new().with(tenant.key).verify(TYPE, token)?;
+    let (tenant, signed) = verified(token, known)?;
     if !allowed
         .iter()
         .any(|name| *name == tenant.id || *name == tenant.name)
@@ -225,6 +220,24 @@ pub fn signer<'k>(
     if signed.digest != digest(workload, object) {
         return Err(SignatureError::Digest);
     }
+    Ok((tenant, signed))
+}
+
+/// Who made a token, whatever it signs.
+pub fn author<'k>(token: &str, known: &'k Known) -> Result<&'k Tenant, SignatureError> {
+    verified(token, known).map(|(tenant, _)| tenant)
+}
+
+fn verified<'k>(token: &str, known: &'k Known) -> Result<(&'k Tenant, Signed), SignatureError> {
+    let tenants = known.tenants.as_deref().ok_or(SignatureError::NoTenants)?;
+    let keys = tenants
+        .iter()
+        .fold(TrustedKeys::new(), |keys, tenant| keys.with(tenant.key));
+    let signed: Signed = keys.verify(TYPE, token)?;
+    // The key is one of somebody's; it must be the key of who it says it is.
+    let tenant = tenants.iter().find(|tenant| tenant.id == signed.tenant);
+    let tenant = tenant.ok_or_else(|| SignatureError::Tenant(signed.tenant.clone()))?;
+    let _: Signed = TrustedKeys::new().with(tenant.key).verify(TYPE, token)?;
     Ok((tenant, signed))
 }
 

@@ -2,6 +2,9 @@
 
 use serde_json::{Value, json};
 
+mod handed;
+mod later;
+
 use super::*;
 use crate::cluster::known::{Tenant, WATCHED};
 use crate::cluster::names::{READINESS_GATE, SCHEDULING_GATE, SIGNATURE, TENANT};

@@ -13,7 +13,7 @@ use kube::{Api, Client};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::{Action, Attested, Note, Target};
+use super::{Action, Attested, GRACE, Note, Target};
 use crate::cluster::admission::Gatekeeper;
 use crate::cluster::names::{
     CORDONED, GROUP, MANAGER, READINESS_GATE, SCHEDULING_GATE, TAINT, VERSION,
@@ -171,7 +171,7 @@ impl Actor {
             Action::Remove(pod, note) => {
                 let pods: Api<ApiPod> = Api::namespaced(self.client.clone(), &pod.namespace);
                 self.remark(pod, note).await;
-                or_gone(pods.delete(&pod.name, &exactly(pod)).await)
+                or_gone(pods.delete(&pod.name, &self.soon(pod)).await)
             }
             Action::Say(about, note) => self.say(about, note).await,
             Action::Answer {
@@ -348,10 +348,23 @@ impl Actor {
         Ok(())
     }
 
+    /// Deletes this pod within a time that its maker did not choose.
+    fn soon(&self, target: &Target) -> DeleteParams {
+        let known = self.watching.known();
+        let pod = known.get("Pod", &target.namespace, &target.name);
+        let own = pod.and_then(|pod| at(pod, &["spec", "terminationGracePeriodSeconds"]).as_u64());
+        let most = u32::try_from(GRACE).unwrap_or_default();
+        let own = own.and_then(|own| u32::try_from(own).ok()).unwrap_or(most);
+        DeleteParams {
+            grace_period_seconds: Some(own.min(most)),
+            ..exactly(target)
+        }
+    }
+
     async fn evict(&self, pod: &Target, note: &Note) -> Result<(), ActError> {
         let pods: Api<ApiPod> = Api::namespaced(self.client.clone(), &pod.namespace);
         let parameters = EvictParams {
-            delete_options: Some(exactly(pod)),
+            delete_options: Some(self.soon(pod)),
             post_options: PostParams::default(),
         };
         let evicted = match pods.evict(&pod.name, &parameters).await {
@@ -363,7 +376,7 @@ impl Actor {
                     return Err(error.into());
                 }
                 // A budget is for availability: it does not keep what is not to be trusted.
-                pods.delete(&pod.name, &exactly(pod)).await.map(|_| ())
+                pods.delete(&pod.name, &self.soon(pod)).await.map(|_| ())
             }
             other => other.map(|_| ()),
         };

@@ -281,7 +281,7 @@ impl Facts<'_> {
 }
 
 /// When an object was made.
-fn created(object: &Value) -> Option<Timestamp> {
+pub fn created(object: &Value) -> Option<Timestamp> {
     let text = text(object, &["metadata", "creationTimestamp"]);
     let time: k8s_openapi::jiff::Timestamp = text.parse().ok()?;
     Some(Timestamp::from_millis(time.as_millisecond()))
@@ -295,6 +295,15 @@ pub(super) fn written(at: Timestamp) -> Option<String> {
 
 fn is_leaving(object: &Value) -> bool {
     at(object, &["metadata", "deletionTimestamp"]).is_string()
+}
+
+/// How long a pod that has to go may take for it, in seconds.
+pub(super) const GRACE: i64 = 30;
+
+/// Whether a pod is on its way out, and not only says so: whoever makes or deletes it chooses how long that takes.
+fn leaves_soon(pod: &Value) -> bool {
+    let grace = at(pod, &["metadata", "deletionGracePeriodSeconds"]).as_i64();
+    is_leaving(pod) && grace.is_none_or(|grace| grace <= GRACE)
 }
 
 fn has_taint(node: &Value) -> bool {

@@ -3,16 +3,20 @@
 use serde_json::Value;
 
 use super::pods::{is_held, is_over};
-use super::{Action, Facts, Note, OnOrphans, Target, is_leaving};
+use super::{Action, Facts, Note, OnOrphans, Target, leaves_soon};
 use crate::cluster::admission::images;
 use crate::cluster::known::{Known, WATCHED};
 use crate::cluster::names::{MIRROR, TENANT};
 use crate::cluster::object::{annotation, controller, field, group, namespace, text, uid};
 
+/// How long a pod has to be an orphan before that is said, in milliseconds: each kind of object is heard of by itself, an owner
+/// perhaps after its pods.
+const HEARD: i64 = 3_000;
+
 /// Why a pod is an orphan, if it is one.
 fn orphaned(known: &Known, pod: &Value) -> Option<String> {
     let node = text(pod, &["spec", "nodeName"]);
-    if node.is_empty() || is_leaving(pod) || is_over(pod) {
+    if node.is_empty() || leaves_soon(pod) || is_over(pod) {
         return None;
     }
     if known.get("Node", "", node).is_none() {
@@ -35,7 +39,7 @@ fn orphaned(known: &Known, pod: &Value) -> Option<String> {
         return Some(format!("its tenant `{tenant}` is not known"));
     }
     let spec = field(pod, "spec");
-    if is_held(pod) || images::is_exempt(spec, known) {
+    if is_held(pod) || images::is_exempt(spec, namespace(pod), known) {
         return None;
     }
     if annotation(pod, MIRROR).is_some() {
@@ -61,14 +65,15 @@ pub fn found(known: &Known) -> impl Iterator<Item = (&str, &Value, String)> {
 pub(super) fn due(facts: &Facts<'_>, due: &mut Vec<Action>) {
     for (uid, pod, why) in found(facts.known) {
         let since = facts.orphans.get(uid).copied().unwrap_or(facts.now);
-        let old = facts.now.millis_since(since) >= facts.settings.orphan_grace.saturating_mul(1000);
+        let age = facts.now.millis_since(since);
+        let old = age >= facts.settings.orphan_grace.saturating_mul(1000);
         let note = Note::new(true, "Orphan", format!("nobody knows this pod: {why}"));
         let target = Target::of(pod);
         // What a kubelet runs by itself comes back: there is nothing to be removed.
         let static_pod = annotation(pod, MIRROR).is_some();
         if facts.settings.orphans == OnOrphans::Remove && old && !static_pod {
             due.push(Action::Remove(target, note));
-        } else {
+        } else if age >= HEARD {
             due.push(Action::Say(target, note));
         }
     }

@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::workers::{cut, takes_pods};
-use super::{Action, Attested, CLUSTER, Facts, Note, OnUntrusted, Target, is_leaving};
+use super::{Action, Attested, CLUSTER, Facts, Note, OnUntrusted, Target, is_leaving, leaves_soon};
 use crate::cluster::admission::images::images;
 use crate::cluster::names::{MIRROR, READINESS_GATE, SCHEDULING_GATE, TENANT};
 use crate::cluster::object::{annotation, at, field, items, name, namespace, text, uid};
@@ -122,6 +122,14 @@ fn bound(facts: &Facts<'_>, pod: &Value, due: &mut Vec<Action>) {
     let node = text(pod, &["spec", "nodeName"]);
     if facts.known.get("Agent", "", node).is_none() {
         // Whoever may be there: it is an orphan, and never ready.
+        if is_held(pod) && !is_over(pod) && said(pod).is_some_and(|(yes, ..)| yes) {
+            let attested = Attested {
+                yes: false,
+                reason: "WorkerUnknown",
+                message: format!("no Agent knows its node `{node}`"),
+            };
+            due.push(Action::Condition(Target::of(pod), attested));
+        }
         return;
     }
     let known = facts.pods.get(measured_uid(pod));
@@ -147,7 +155,7 @@ fn bound(facts: &Facts<'_>, pod: &Value, due: &mut Vec<Action>) {
     if said(pod) != Some((attested.yes, attested.reason, attested.message.as_str())) {
         due.push(Action::Condition(Target::of(pod), attested.clone()));
     }
-    if evict && !is_leaving(pod) {
+    if evict && !leaves_soon(pod) {
         let note = Note::new(true, attested.reason, attested.message);
         due.push(Action::Evict(Target::of(pod), note));
     }
@@ -241,7 +249,9 @@ fn described(facts: &Facts<'_>, pod: &Value, known: Option<&PodStatus>) -> Optio
             });
         }
     }
-    let tenant = annotation(pod, TENANT).and_then(|tenant| tenant.parse().ok());
+    // What a node runs by itself is the cluster's, whatever its manifest says.
+    let tenant = annotation(pod, TENANT).filter(|_| annotation(pod, MIRROR).is_none());
+    let tenant = tenant.and_then(|tenant| tenant.parse().ok());
     Some(Pod {
         uid: PodUid::parse(measured_uid(pod).as_bytes())?,
         namespace: namespace(pod).to_owned(),

@@ -129,7 +129,7 @@ impl State {
             workers: vec![worker("one", trust)],
             pods: Vec::new(),
             settings: Settings::default(),
-            since: 0,
+            since: 10,
         }
     }
 
@@ -438,6 +438,59 @@ fn an_eviction_is_due_until_the_pod_is_gone() {
     assert_eq!(state.words(), ["forget"]);
 }
 
+/// Whoever makes a pod chooses how long it takes to leave, and whoever deletes it, too.
+#[test]
+fn to_stay_long_after_an_eviction() {
+    let mut state = State::new(Trust::Trusted);
+    state.pods.push(declared(Trust::Untrusted));
+    let mut leaving = running();
+    leaving["metadata"]["deletionTimestamp"] = json!("2027-01-15T08:00:00Z");
+    for (grace, evicted) in [(0, false), (30, false), (31, true), (1_000_000, true)] {
+        leaving["metadata"]["deletionGracePeriodSeconds"] = json!(grace);
+        state.known.put("Pod", leaving.clone());
+        let words = state.words();
+        let found = words.contains(&"evict PodUntrusted".to_owned());
+        assert_eq!(found, evicted, "{grace}: {words:?}");
+    }
+    // The same for one that nobody knows.
+    leaving["spec"]["readinessGates"] = Value::Null;
+    state.known.put("Pod", leaving);
+    state.settings.orphans = OnOrphans::Remove;
+    state.since = 300;
+    assert!(state.words().contains(&"remove Orphan".to_owned()));
+}
+
+/// A static pod whose manifest says whose it is.
+#[test]
+fn to_have_what_a_node_runs_taken_for_a_tenants() {
+    let mut state = State::new(Trust::Trusted);
+    let mut object = running();
+    object["metadata"]["annotations"] = json!({"locus.dev/tenant": POD, "kubernetes.io/config.mirror": "x", "kubernetes.io/config.hash": POD});
+    state.known.put("Pod", object);
+    let due = state.due();
+    let told = due.iter().find_map(|action| match action {
+        Action::Declare(told) => Some(told.tenant),
+        _ => None,
+    });
+    assert_eq!(told, Some(CLUSTER));
+}
+
+/// Nobody vouches for the worker of a pod any more.
+#[test]
+fn to_stay_ready_by_deleting_the_agent_of_the_worker() {
+    let mut state = State::new(Trust::Trusted);
+    let mut ready = running();
+    ready["status"]["conditions"] = json!([{"type": READINESS_GATE, "status": "True"}]);
+    state.known.put("Pod", ready);
+    state.pods.push(declared(Trust::Trusted));
+    state.known.replace("Agent", []);
+    let words = state.words();
+    assert!(
+        words.contains(&"condition false WorkerUnknown".to_owned()),
+        "{words:?}"
+    );
+}
+
 /// A pod of the same name came: what is known of the old one is not said of it.
 #[test]
 fn a_pod_is_not_taken_for_its_namesake() {
@@ -459,6 +512,10 @@ fn a_pod_that_came_past_the_gate_is_an_orphan() {
     past["spec"]["readinessGates"] = Value::Null;
     state.known.put("Pod", past.clone());
     assert!(state.words().contains(&"say Orphan".to_owned()));
+    // Its owner may be heard of a moment later.
+    state.since = 1;
+    assert!(!state.words().iter().any(|word| word.contains("Orphan")));
+    state.since = 10;
     state.settings.orphans = OnOrphans::Remove;
     assert!(state.words().contains(&"say Orphan".to_owned()), "not yet");
     state.since = 300;

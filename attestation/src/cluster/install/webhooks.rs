@@ -45,6 +45,7 @@ fn others(choice: &Choice) -> String {
         "!(has(request.namespace) && request.namespace in ['{NAMESPACE}', '{AGENTS}'] && (\
          {resource} == 'pods' && {sub} == '' && {pod} || \
          {resource} in {kinds} && {sub} == '' && {template} || \
+         {resource} == 'controllerrevisions' || \
          {resource} == 'pods' && {sub} == 'binding' && request.userInfo.username == 'system:kube-scheduler'))",
         pod = own("object.spec"),
         template = own("object.spec.template.spec"),

@@ -29,7 +29,7 @@ pub struct ReferenceImageSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = r"^sha256:[0-9a-f]{64}$"))]
     pub configuration: Option<String>,
-    /// Pods that run nothing but exempt images are let in unchecked, in every namespace.
+    /// Pods that run nothing but exempt images are let in unchecked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exempt: Option<Exemption>,
 }
@@ -40,4 +40,9 @@ pub struct Exemption {
     /// Why.
     #[schemars(length(min = 1, max = 500))]
     pub reason: String,
+    /// Where, by the names of namespaces (`team-*` for all that start so); everywhere if there are none. Whoever makes pods there
+    /// runs the image with any command and rights.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 1000))]
+    pub namespaces: Vec<String>,
 }

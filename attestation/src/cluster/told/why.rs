@@ -75,7 +75,7 @@ fn rules(pod: &Value, sets: &[Set], known: &Known, checker: &Checker) -> Link {
         holds: Some(true),
         said: Vec::new(),
     };
-    let exempt = is_exempt(field(pod, "spec"), known);
+    let exempt = is_exempt(field(pod, "spec"), namespace(pod), known);
     if exempt || annotation(pod, MIRROR).is_some() {
         link.holds = None;
         let why = if exempt {

@@ -9,10 +9,13 @@ use serde_json::{Value, json};
 
 pub use standards::{Said, Standard, said};
 
-use super::{Choice, Component, PART_OF};
-use crate::cluster::admission::Verb;
+use super::{AGENTS, Choice, Component, NAMESPACE, PART_OF};
+use crate::cluster::admission::{CONTROLLERS, Verb};
 use crate::cluster::covered::{Covered, covered};
-use crate::cluster::names::{MIRROR, READINESS_GATE, SCHEDULING_GATE, TAINT, TENANT};
+use crate::cluster::names::{
+    KUBELET, MIRROR, PREFIX, READINESS_GATE, SCHEDULING_GATE, SIGNATURE, TAINT, TENANT, TOPOLOGY,
+};
+use crate::cluster::webhooks::annotated;
 
 /// The policies and what binds them.
 pub fn objects(choice: &Choice) -> Vec<Value> {
@@ -21,6 +24,9 @@ pub fn objects(choice: &Choice) -> Vec<Value> {
         pods(choice),
         guarded(),
         status(),
+        owners(),
+        revisions(),
+        bindings(),
         nodes(),
     ];
     policies
@@ -32,11 +38,16 @@ pub fn objects(choice: &Choice) -> Vec<Value> {
         .collect()
 }
 
-fn digests(choice: &Choice) -> String {
-    let own = [&choice.gate_digest, &choice.agent_digest];
-    let all = own.into_iter().chain(&choice.exempt);
-    let all: Vec<String> = all.map(|digest| format!("'{digest}'")).collect();
-    format!("[{}]", all.join(", "))
+/// Whether a pod runs what needs no check: the gate itself where it belongs, or what was chosen.
+fn exempt(choice: &Choice, spec: &str) -> String {
+    let own = is_own(choice, spec);
+    let own = format!("request.namespace in ['{NAMESPACE}', '{AGENTS}'] && {own}");
+    if choice.exempt.is_empty() {
+        return own;
+    }
+    let all = choice.exempt.iter().map(|digest| format!("'{digest}'"));
+    let all = format!("[{}]", all.collect::<Vec<_>>().join(", "));
+    format!("{own} || {}", is_one_of(&all, spec))
 }
 
 /// Whether all that a pod runs or mounts has one of some digests.
@@ -170,7 +181,7 @@ fn variables(choice: &Choice) -> Vec<(&'static str, String)> {
         ),
         (
             "exempt",
-            is_one_of(&digests(choice), "variables.spec"),
+            exempt(choice, "variables.spec"),
         ),
         (
             "mirror",
@@ -232,7 +243,9 @@ fn workloads(choice: &Choice) -> Value {
     };
     policy.object(|one| {
         let whole = matches!(one.subresource, "" | "ephemeralcontainers" | "resize");
-        one.validated && whole && !matches!(one.resource, "nodes" | "bindings")
+        one.validated
+            && whole
+            && !matches!(one.resource, "nodes" | "bindings" | "controllerrevisions")
     })
 }
 
@@ -288,18 +301,6 @@ fn guarded() -> Value {
             gates("object", list, key, name)
         )
     };
-    let annotation = |of: &str, name: &str| {
-        format!(
-            "(has({of}.metadata.annotations) && '{name}' in {of}.metadata.annotations ? {of}.metadata.annotations['{name}'] : '')"
-        )
-    };
-    let same = |name: &str| {
-        let (new, old) = (annotation("object", name), annotation("oldObject", name));
-        (
-            format!("tenant: the annotation `{name}` does not change"),
-            format!("{new} == {old}"),
-        )
-    };
     let policy = Policy {
         name: "locus-pods-guarded",
         enrolled: false,
@@ -317,8 +318,8 @@ fn guarded() -> Value {
                 format!("gates: nobody takes away the readiness gate `{READINESS_GATE}`"),
                 kept("readinessGates", "conditionType", READINESS_GATE),
             ),
-            same(TENANT),
-            same(MIRROR),
+            kept_annotation(TENANT),
+            kept_annotation(MIRROR),
         ],
     };
     let rules = ["", "ephemeralcontainers", "resize"].map(|subresource| {
@@ -333,6 +334,104 @@ fn guarded() -> Value {
         one.rule()
     });
     policy.about(rules.to_vec())
+}
+
+/// An annotation that does not change.
+fn kept_annotation(name: &str) -> (String, String) {
+    let (new, old) = (annotated("object", name), annotated("oldObject", name));
+    (
+        format!("tenant: the annotation `{name}` does not change"),
+        format!("{new} == {old}"),
+    )
+}
+
+/// Labels that do not change: they are no status.
+fn kept_labels() -> (String, String) {
+    let labels = |of: &str| format!("(has({of}.metadata.labels) ? {of}.metadata.labels : {{}})");
+    (
+        "status: labels are not changed by way of the status".to_owned(),
+        format!("{} == {}", labels("object"), labels("oldObject")),
+    )
+}
+
+/// Whose a workload is and what selects it, changed by way of its status.
+fn owners() -> Value {
+    let owner = |of: &str| {
+        format!(
+            "(has({of}.metadata.ownerReferences) ? {of}.metadata.ownerReferences.filter(o, has(o.controller) && \
+             o.controller).map(o, o.uid) : [])"
+        )
+    };
+    let policy = Policy {
+        name: "locus-workloads-status",
+        enrolled: true,
+        conditions: Vec::new(),
+        variables: Vec::new(),
+        validations: vec![
+            (
+                "status: owners are not changed by way of the status".to_owned(),
+                format!("{} == {}", owner("object"), owner("oldObject")),
+            ),
+            kept_labels(),
+            kept_annotation(SIGNATURE),
+        ],
+    };
+    policy.object(|one| one.subresource == "status" && one.resource != "pods")
+}
+
+/// Of what signed workloads were, pods are made again.
+fn revisions() -> Value {
+    let users = CONTROLLERS.map(|name| format!("'system:serviceaccount:kube-system:{name}'"));
+    let users = format!("['system:kube-controller-manager', {}]", users.join(", "));
+    let policy = Policy {
+        name: "locus-revisions",
+        enrolled: true,
+        conditions: vec![
+            (
+                "signed",
+                "has(params.spec.tenants) && params.spec.tenants.size() > 0".to_owned(),
+            ),
+            (
+                "no-controller",
+                format!("!(request.userInfo.username in {users})"),
+            ),
+        ],
+        variables: Vec::new(),
+        validations: vec![(
+            "revision: only the controllers of the cluster write what signed workloads were"
+                .to_owned(),
+            "request.operation == 'UPDATE'".to_owned(),
+        )],
+    };
+    policy.object(|one| one.resource == "controllerrevisions")
+}
+
+/// What a binding would write into its pod beside the node.
+fn bindings() -> Value {
+    let topology = TOPOLOGY.map(|label| format!("'{label}'")).join(", ");
+    let policy = Policy {
+        name: "locus-bindings",
+        enrolled: false,
+        conditions: Vec::new(),
+        variables: Vec::new(),
+        validations: vec![
+            (
+                "binding: a binding writes no annotation of the gate or the kubelet into its pod"
+                    .to_owned(),
+                format!(
+                    "!has(object.metadata.annotations) || \
+                     !object.metadata.annotations.exists(k, k.startsWith('{PREFIX}') || k.startsWith('{KUBELET}'))"
+                ),
+            ),
+            (
+                "binding: a binding writes no label into its pod but where its node is".to_owned(),
+                format!(
+                    "!has(object.metadata.labels) || object.metadata.labels.all(k, k in [{topology}])"
+                ),
+            ),
+        ],
+    };
+    policy.object(|one| one.path() == "pods/binding" || one.resource == "bindings")
 }
 
 /// Only the gate says that a pod is attested.
@@ -351,10 +450,15 @@ fn status() -> Value {
             format!("request.userInfo.username != '{}'", the_gate()),
         )],
         variables: Vec::new(),
-        validations: vec![(
-            format!("status: only the gate writes the condition `{READINESS_GATE}`"),
-            format!("{} == {}", said("object"), said("oldObject")),
-        )],
+        validations: vec![
+            (
+                format!("status: only the gate writes the condition `{READINESS_GATE}`"),
+                format!("{} == {}", said("object"), said("oldObject")),
+            ),
+            kept_labels(),
+            kept_annotation(TENANT),
+            kept_annotation(MIRROR),
+        ],
     };
     policy.object(|one| one.resource == "pods" && one.subresource == "status")
 }
@@ -419,7 +523,7 @@ mod tests {
         let image = format!("locus@sha256:{digest}");
         let choice = Choice::new(&image, &image).unwrap();
         let all = objects(&choice);
-        assert_eq!(all.len(), 10);
+        assert_eq!(all.len(), 16);
         for pair in all.chunks(2) {
             assert_eq!(pair[0]["spec"]["failurePolicy"], "Fail");
             assert_eq!(pair[1]["spec"]["policyName"], pair[0]["metadata"]["name"]);
