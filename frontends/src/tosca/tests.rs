@@ -356,3 +356,25 @@ fn a_default_that_holds_itself_is_told() {
     let ended = "{p: null, q: null}";
     assert_eq!(errors(&[("a.yaml", &text(ended, ended))]), [""; 0]);
 }
+
+#[test]
+fn types_may_require_capabilities_of_each_other_by_name() {
+    let text = "\
+tosca_definitions_version: tosca_2_0
+capability_types: { Talk: {}, Loud: { derived_from: Talk } }
+relationship_types: { To: {} }
+node_types:
+  Peer:
+    capabilities: { talk: Talk }
+    requirements:
+      - peer: { node: Peer, capability: talk, relationship: To, count_range: [0, 1] }
+      - friend: { node: Friend, capability: talk, relationship: To, count_range: [0, 1] }
+  Friend:
+    derived_from: Peer
+    capabilities: { talk: { type: Loud } }
+    requirements:
+      - peer: { node: Peer, capability: talk, count_range: [0, 1] }
+      - lost: { node: Friend, capability: shout, relationship: To, count_range: [0, 1] }
+";
+    assert_eq!(errors(&[("a.yaml", text)]), ["15 tosca-unknown-type"]);
+}

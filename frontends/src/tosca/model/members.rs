@@ -386,6 +386,29 @@ impl<'a> Model<'a> {
         }
     }
 
+    /// The type of a capability that a node type declares or inherits. The node type is not put together for that: types may
+    /// require each other, and themselves.
+    fn capability_of(&self, node_type: TypeId, name: &str) -> Option<Option<TypeId>> {
+        let mut is_declared = false;
+        for id in self.ancestors(node_type) {
+            let ty = self.names.get(id);
+            let capabilities = ty.node.get("capabilities");
+            let Some(node) = capabilities.and_then(|all| all.get(name)) else {
+                continue;
+            };
+            is_declared = true;
+            let named = match node.typed(Yaml::Core) {
+                Some(Typed::Str(_)) => Some(node),
+                // What refines a capability need not say its type again.
+                _ => node.get("type"),
+            };
+            if named.is_some() {
+                return Some(self.named(ty.file, TypeKind::Capability, named));
+            }
+        }
+        is_declared.then_some(None)
+    }
+
     fn requirement(
         &self,
         list: &mut Vec<Rc<Requirement<'a>>>,
@@ -430,10 +453,7 @@ impl<'a> Model<'a> {
         {
             use crate::tosca::names::Meaning;
             let meaning = self.names.lookup(file, TypeKind::Capability, word);
-            let of_node = || {
-                let flat = self.flat(node_type?);
-                find(&flat.capabilities, word).map(|known| known.ty)
-            };
+            let of_node = || self.capability_of(node_type?, word);
             (capability, capability_name) = match meaning {
                 Meaning::Type(id) => (Some(id), None),
                 Meaning::Unknown => (None, None),
