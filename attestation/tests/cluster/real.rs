@@ -204,6 +204,8 @@ async fn pods_of_a_real_kubelet_are_held_back_run_and_evicted() {
     // A pod that runs a file that is not among the reference values of its image.
     let mut miner = runs("miner", &web);
     miner["spec"]["containers"][0]["command"] = json!([UNKNOWN, "sleep", "infinity"]);
+    // It does not hear that it is to end, and asks for an hour: it does not stay for that.
+    miner["spec"]["terminationGracePeriodSeconds"] = json!(3600);
     town.apply(&miner);
     let mut was_ready = false;
     town.until("the pod with an unknown file is gone", async |town| {

@@ -8,7 +8,7 @@ use json_patch::Patch as JsonPatch;
 use k8s_openapi::api::core::v1::{Node, Pod as ApiPod};
 use k8s_openapi::api::events::v1::Event;
 use k8s_openapi::jiff::Timestamp as Time;
-use kube::api::{DeleteParams, EvictParams, Patch, PatchParams, PostParams, Preconditions};
+use kube::api::{DeleteParams, Patch, PatchParams, PostParams, Preconditions};
 use kube::{Api, Client};
 use serde_json::{Value, json};
 use tokio::time::Instant;
@@ -363,11 +363,16 @@ impl Actor {
 
     async fn evict(&self, pod: &Target, note: &Note) -> Result<(), ActError> {
         let pods: Api<ApiPod> = Api::namespaced(self.client.clone(), &pod.namespace);
-        let parameters = EvictParams {
-            delete_options: Some(self.soon(pod)),
-            post_options: PostParams::default(),
-        };
-        let evicted = match pods.evict(&pod.name, &parameters).await {
+        // The client's own request would leave out which pod is meant, and how long it may take.
+        let body = json!({
+            "apiVersion": "policy/v1", "kind": "Eviction",
+            "metadata": {"name": pod.name, "namespace": pod.namespace},
+            "deleteOptions": self.soon(pod),
+        });
+        let parameters = PostParams::default();
+        let asked =
+            pods.create_subresource::<Value, Value>("eviction", &pod.name, &parameters, &body);
+        let evicted = match asked.await {
             Err(error) if code(&error) == 429 => {
                 let since = *lock(&self.refused)
                     .entry(pod.uid.clone())
