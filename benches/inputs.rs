@@ -201,7 +201,7 @@ fn main() {
         println!(
             "{} depend on inputs, {} violable, {} undecided",
             batch.totals.dependent,
-            batch.violable.len(),
+            batch.violable().count(),
             batch.undecided.len()
         );
     }

@@ -23,6 +23,8 @@ mod random;
 mod tosca;
 #[path = "every/variants.rs"]
 mod variants;
+#[path = "every/witnesses.rs"]
+mod witnesses;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -110,7 +112,8 @@ impl Case {
     fn bench(&self) -> Bench<'_> {
         let disk = MemoryLoader::new()
             .with(self.file, self.text.as_str())
-            .with("child.yaml", heat::CHILD);
+            .with("child.yaml", heat::CHILD)
+            .with("middle.yaml", heat::MIDDLE);
         let session = Session::over(Arc::new(disk), Registry::builtin()).forgetful();
         let snapshot = session.snapshot();
         let project = snapshot.project_of(self.file).expect("a configuration");
@@ -520,4 +523,80 @@ resources:
     let report = heat(&text);
     let known = report.everything.violable.len() + report.everything.undecided.len();
     assert!(known > 0, "{text}");
+}
+
+/// What decides together with an input is tried, and what is near it.
+#[test]
+fn a_free_address_is_tried_in_and_beside_the_block_that_it_must_be_in() {
+    let text = "services:
+  a: { image: 'nginx:1.27', networks: { n: { ipv4_address: '${IP:-172.20.3.9}' } } }
+networks:
+  n: { ipam: { config: [{ subnet: 172.20.3.0/24, gateway: 172.20.3.77 }] } }
+";
+    let case = Case {
+        language: "compose",
+        file: "compose.yaml",
+        text: text.to_owned(),
+        inputs: Vec::new(),
+        free: true,
+    };
+    let report = case.bench().every(false);
+    let found = report.everything.violable.iter();
+    let found: BTreeSet<&str> = found.map(|one| one.code.as_str()).collect();
+    assert!(
+        found.contains("COMPOSE040") && found.contains("COMPOSE042"),
+        "{:?}",
+        said(&report)
+    );
+}
+
+/// Which texts a pattern with look-around allows is not known: none is said to be allowed.
+#[test]
+fn a_pattern_that_cannot_be_decided_gives_no_values() {
+    let text = |pattern: &str| {
+        format!(
+            "heat_template_version: 2021-04-16
+parameters:
+  block: {{ type: string, default: 10.1.0.0/24, constraints: [{{ allowed_pattern: '{pattern}' }}] }}
+resources:
+  net: {{ type: OS::Neutron::Net }}
+  subnet:
+    type: OS::Neutron::Subnet
+    properties: {{ network: {{ get_resource: net }}, cidr: {{ get_param: block }} }}
+"
+        )
+    };
+    let report = heat(&text("(?!192)[0-9.]+/[0-9]+"));
+    assert_eq!(said(&report), [""; 0]);
+    let undecided = &report.everything.undecided;
+    assert!(
+        undecided
+            .iter()
+            .any(|one| one.message.contains("no value of `block` was tried")),
+        "{undecided:?}"
+    );
+}
+
+/// Of numbers in steps, those beside what they are compared with are tried.
+#[test]
+fn numbers_in_steps_are_tried_on_either_side_of_limits() {
+    let report = heat(
+        "heat_template_version: 2021-04-16
+parameters:
+  least: { type: number, default: 3, constraints: [{ range: { max: 60000 } }, { modulo: { step: 7, offset: 3 } }] }
+resources:
+  group:
+    type: OS::Heat::AutoScalingGroup
+    properties:
+      min_size: { get_param: least }
+      max_size: 59999
+      resource: { type: OS::Cinder::Volume, properties: { size: 1 } }
+",
+    );
+    let found = report.everything.violable.iter();
+    let found: Vec<String> = found
+        .filter(|one| one.code == "HOT239")
+        .map(|one| one.chosen[0].text())
+        .collect();
+    assert_eq!(found, ["60000"], "{:?}", said(&report));
 }

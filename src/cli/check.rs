@@ -1,6 +1,6 @@
 //! `locus check`: configurations against the rules of their language.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 
@@ -14,7 +14,7 @@ use locus_core::diagnostic::Verdict;
 use super::flags::{CheckArgs, FailOn};
 use super::outputs::Output;
 use super::progress::Progress;
-use super::{Exit, certificate, cluster, diff, fix, inputs, outputs, watch};
+use super::{Exit, certificate, cluster, diff, fix, inputs, outputs, watch, witness};
 
 /// How long reasons are looked for that nobody asked for.
 const UNASKED: Duration = Duration::from_secs(3);
@@ -109,7 +109,7 @@ fn once(args: &CheckArgs, session: &Session, outputs: &[Output]) -> Result<(Batc
     };
     outputs::write(outputs, &batch, &style)?;
     if let Some(folder) = &args.witness
-        && let Err(error) = write_witnesses(&batch, &snapshot, folder)
+        && let Err(error) = witness::write(&batch, &snapshot, &asked.given, args, folder)
     {
         let folder = folder.display();
         eprintln!("error: cannot write to `{folder}`: {}", why(&error));
@@ -133,19 +133,6 @@ fn explain_for_a_while(snapshot: &Snapshot, batch: &mut Batch, given: &Given) {
         let _ = snapshot.explain_all(batch, given, work);
         drop(end);
     });
-}
-
-/// Writes a file for each finding that depends on inputs.
-fn write_witnesses(batch: &Batch, snapshot: &Snapshot, folder: &Path) -> std::io::Result<()> {
-    std::fs::create_dir_all(folder)?;
-    for (language, files, violable) in &batch.violable {
-        let language = snapshot.registry().named(language);
-        let witness = language.and_then(|language| violable.witness(language, files));
-        if let Some((name, text)) = witness {
-            std::fs::write(folder.join(name), text)?;
-        }
-    }
-    Ok(())
 }
 
 impl CheckArgs {

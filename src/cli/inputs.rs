@@ -113,6 +113,11 @@ impl InputArgs {
         }
     }
 
+    /// The values of inputs as they were given.
+    pub(super) fn declared(&self) -> &Inputs {
+        &self.declared.0
+    }
+
     /// The settings that were named.
     pub(super) fn settings(&self) -> Option<String> {
         self.config.as_ref().map(|path| path.display().to_string())

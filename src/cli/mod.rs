@@ -26,6 +26,7 @@ mod test;
 mod vocabulary;
 mod watch;
 mod who_can;
+mod witness;
 
 use std::process::ExitCode;
 

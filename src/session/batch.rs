@@ -48,8 +48,6 @@ pub struct Batch {
     pub unchecked: Vec<Diagnostic>,
     /// What could not be decided because of inputs that are too free.
     pub undecided: Vec<Diagnostic>,
-    /// What breaks for some inputs: the language and the files of its project, and what shows it.
-    pub violable: Vec<(&'static str, Vec<String>, Violable)>,
     /// Files met in folders that are not checked by themselves.
     pub skipped: Vec<Skipped>,
     /// The folders that were searched, and the files in them that may be configurations.
@@ -290,6 +288,14 @@ impl Snapshot {
 }
 
 impl Batch {
+    /// What breaks for some inputs, each with its project.
+    pub fn violable(&self) -> impl Iterator<Item = (&Project, &Violable)> {
+        self.checked.iter().flat_map(|checked| {
+            let violable = checked.report.everything.violable.iter();
+            violable.map(|one| (&checked.project, one))
+        })
+    }
+
     /// Adds what came of one project, whose files are these here.
     fn add(&mut self, report: &Report, files: &[FileId]) {
         let moved = |diagnostic: &Diagnostic| {
@@ -305,10 +311,6 @@ impl Batch {
         let everything = &report.everything;
         self.undecided
             .extend(everything.undecided.iter().map(moved));
-        for one in &everything.violable {
-            let files = report.files.iter().take(1).cloned().collect();
-            self.violable.push((report.language, files, one.clone()));
-        }
         let totals = &mut self.totals;
         totals.checked += 1;
         totals.deployable += usize::from(report.is_deployable());

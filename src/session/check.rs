@@ -142,10 +142,23 @@ impl Snapshot {
         given: &Given,
         open: bool,
         chosen: &[Chosen],
+        sources: Sources,
+    ) -> Loading {
+        let found = self.settings(project, given);
+        self.load_with(project, given, open, chosen, sources, found)
+    }
+
+    /// The same, with settings that were found before.
+    pub(super) fn load_with(
+        &self,
+        project: &Project,
+        given: &Given,
+        open: bool,
+        chosen: &[Chosen],
         mut sources: Sources,
+        (settings, seen): (Arc<Settings>, Arc<Trace>),
     ) -> Loading {
         let traced = Traced::new(&self.files);
-        let (settings, seen) = self.settings(project, given);
         let mut request = request(project, given, &settings, open);
         for chosen in chosen {
             project.language.choose(&mut request, chosen);

@@ -49,13 +49,23 @@ pub(super) fn attack(case: &Case) -> Vec<String> {
     compare(case, &mut compared);
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join(case.file), &case.text).unwrap();
-    std::fs::write(folder.path().join("child.yaml"), super::heat::CHILD).unwrap();
+    for (name, text) in [
+        ("child.yaml", super::heat::CHILD),
+        ("middle.yaml", super::heat::MIDDLE),
+    ] {
+        std::fs::write(folder.path().join(name), text).unwrap();
+    }
     replay(folder.path(), &[case.file]);
     compared.rules.into_keys().collect()
 }
 
 /// Calls the command that each witness file names, and looks for the rule at its line.
 pub(super) fn replay(folder: &Path, files: &[&str]) {
+    replay_with(folder, files);
+}
+
+/// The same with other arguments of the command; how many there were.
+pub(super) fn replay_with(folder: &Path, files: &[&str]) -> usize {
     let locus = |arguments: &[&str]| {
         let output = Command::new(env!("CARGO_BIN_EXE_locus"))
             .args(arguments)
@@ -72,7 +82,7 @@ pub(super) fn replay(folder: &Path, files: &[&str]) {
         + all.matches("\"verdict\":\"violable\"").count();
     let Ok(witnesses) = std::fs::read_dir(folder.join("w")) else {
         assert_eq!(shown, 0, "no witness of\n{all}");
-        return;
+        return 0;
     };
     let mut count = 0;
     for witness in witnesses {
@@ -83,10 +93,14 @@ pub(super) fn replay(folder: &Path, files: &[&str]) {
         let (code, rest) = first.split_once(" in ").unwrap();
         let line = rest.rsplit_once("line ").unwrap().1.trim_end_matches(':');
         let command = lines.next().unwrap().trim_start_matches("# locus ");
-        let command = command.replace(&name, &format!("w/{name}"));
-        let mut arguments: Vec<&str> = command.split(' ').collect();
-        arguments.extend(["--format", "compact"]);
-        let found = locus(&arguments);
+        // The command is called by a shell, as it is.
+        let output = Command::new("sh")
+            .args(["-c", &format!("\"$LOCUS\" {command} --format compact")])
+            .env("LOCUS", env!("CARGO_BIN_EXE_locus"))
+            .current_dir(folder)
+            .output()
+            .unwrap();
+        let found = String::from_utf8(output.stdout).unwrap();
         let is_it = |said: &str| said.contains(code) && said.contains(&format!(":{line}:"));
         assert!(
             found.lines().any(is_it),
@@ -95,6 +109,7 @@ pub(super) fn replay(folder: &Path, files: &[&str]) {
         count += 1;
     }
     assert_eq!(count > 0, shown > 0, "{all}");
+    count
 }
 
 #[track_caller]

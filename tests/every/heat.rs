@@ -71,6 +71,20 @@ resources:
   volume: { type: OS::Cinder::Volume, properties: { size: { get_param: size } } }
 ";
 
+/// What includes that again, for one of its inputs.
+pub(crate) const MIDDLE: &str = "heat_template_version: 2021-04-16
+parameters:
+  label: { type: string, constraints: [{ length: { max: 3 } }] }
+  block: { type: string }
+  wanted: { type: boolean }
+conditions:
+  web: { equals: [{ get_param: label }, web] }
+  both: { and: [web, { get_param: wanted }] }
+resources:
+  child: { type: child.yaml, condition: both, properties: { block: { get_param: block }, wanted: { get_param: wanted } } }
+  port: { type: OS::Neutron::Port, properties: { network: { get_param: label }, fixed_ips: [{ ip_address: 10.0.0.5 }] } }
+";
+
 /// A random template.
 pub(crate) fn template(random: &mut Random) -> Case {
     let mut writer = Writer {
@@ -183,15 +197,45 @@ impl Writer<'_> {
                 ("comma_delimited_list", values)
             }
         };
+        let mut values = values;
+        let mut all = values.clone();
+        // Several constraints allow what all of them allow.
+        let mut also = String::new();
+        match kind {
+            Kind::Cidr if self.random.once_in(3) => {
+                values.retain(|value| !matches!(value.as_str(), "10.0.0.0/33" | "x"));
+                also = ", { custom_constraint: net_cidr }".to_owned();
+            }
+            Kind::Address if self.random.once_in(3) => {
+                also = ", { custom_constraint: ip_addr }, { length: { min: 9 } }".to_owned();
+                values.retain(|value| value.len() >= 9);
+            }
+            Kind::Name if constraint.is_empty() && self.random.once_in(3) => {
+                values.retain(|value| value.len() <= 3 && !value.contains(' '));
+                also = ", { length: { max: 3 } }, { allowed_pattern: '[a-z0-9_]*' }".to_owned();
+            }
+            _ => {}
+        }
+        if values.is_empty() {
+            let kept = match kind {
+                Kind::Cidr => "10.0.0.0/24",
+                Kind::Address => "10.0.0.10",
+                _ => "web",
+            };
+            values.push(kept.to_owned());
+            all.push(kept.to_owned());
+        }
         if constraint.is_empty() && kind != Kind::Flag {
-            let listed: Vec<String> = values
+            let listed: Vec<String> = all
                 .iter()
                 .map(|value| match ty {
                     "number" => value.clone(),
                     _ => format!("{value:?}"),
                 })
                 .collect();
-            constraint = format!("allowed_values: [{}]", listed.join(", "));
+            constraint = format!("allowed_values: [{}] }}", listed.join(", "));
+            constraint += also.as_str();
+            constraint = constraint.trim_end_matches('}').trim_end().to_owned();
         }
         let mut text = format!("  {name}:\n    type: {ty}\n");
         if !constraint.is_empty() {
@@ -380,6 +424,8 @@ impl Writer<'_> {
             "OS::Heat::ResourceGroup",
             "OS::Neutron::Router",
             "child.yaml",
+            "middle.yaml",
+            "OS::Heat::Value",
         ];
         let ty = match at {
             0 => "OS::Neutron::Net",
@@ -400,7 +446,14 @@ impl Writer<'_> {
             "OS::Neutron::Subnet" => {
                 let net = self.target("OS::Neutron::Net").unwrap_or_default();
                 lines.push(format!("network: {{ get_resource: {net} }}"));
-                lines.push(format!("cidr: {}", self.value(Kind::Cidr)));
+                let through = self.target("OS::Heat::Value");
+                let block = match through {
+                    Some(through) if self.random.once_in(2) => {
+                        format!("{{ get_attr: [{through}, value] }}")
+                    }
+                    _ => self.value(Kind::Cidr),
+                };
+                lines.push(format!("cidr: {block}"));
                 if self.random.once_in(2) {
                     lines.push(format!("ip_version: {}", self.value(Kind::Version)));
                 }
@@ -423,7 +476,12 @@ impl Writer<'_> {
             }
             "OS::Neutron::Port" => {
                 let net = self.target("OS::Neutron::Net").unwrap_or_default();
-                lines.push(format!("network: {{ get_resource: {net} }}"));
+                // What exists already may be named by several.
+                let net = match self.random.once_in(4) {
+                    true => self.value(Kind::Name),
+                    false => format!("{{ get_resource: {net} }}"),
+                };
+                lines.push(format!("network: {net}"));
                 if self.random.once_in(2) {
                     let address = self.value(Kind::Address);
                     let subnet = self.target("OS::Neutron::Subnet");
@@ -465,7 +523,11 @@ impl Writer<'_> {
                         if self.random.once_in(2) {
                             rule += &format!(", remote_ip_prefix: {}", self.value(Kind::Cidr));
                         }
-                        rules.push(format!("{{ {rule} }}"));
+                        let rule = format!("{{ {rule} }}");
+                        rules.push(match self.random.once_in(4) {
+                            true => format!("{{ if: [{}, {rule}] }}", self.condition()),
+                            false => rule,
+                        });
                     }
                     lines.push(format!("rules: [{}]", rules.join(", ")));
                 }
@@ -516,6 +578,14 @@ impl Writer<'_> {
                 lines.push(format!(
                     "resource_def: {{ type: OS::Neutron::Port, properties: {{ network: {{ get_resource: {net} }}, fixed_ips: [{{ ip_address: {address} }}] }} }}"
                 ));
+            }
+            "middle.yaml" => {
+                lines.push(format!("label: {}", self.value(Kind::Name)));
+                lines.push(format!("block: {}", self.value(Kind::Cidr)));
+                lines.push(format!("wanted: {}", self.value(Kind::Flag)));
+            }
+            "OS::Heat::Value" => {
+                lines.push(format!("value: {}", self.value(Kind::Cidr)));
             }
             "child.yaml" => {
                 lines.push(format!("block: {}", self.value(Kind::Cidr)));

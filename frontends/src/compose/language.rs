@@ -192,32 +192,13 @@ impl Language for Compose {
         }
     }
 
-    fn witness(&self, chosen: &[Chosen]) -> Option<Witness> {
-        let mut text = String::new();
-        let mut profiles: Vec<&str> = Vec::new();
-        for Chosen { name, value } in chosen {
-            match (name.strip_prefix(PROFILE), value) {
-                (Some(profile), Value::Bool(true)) => profiles.push(profile),
-                (Some(_), _) => {}
-                (None, value) => {
-                    let value = value.to_string();
-                    let quoted = match value.contains('\'') {
-                        true => format!("{value:?}").replace('$', "\\$"),
-                        false => format!("'{value}'"),
-                    };
-                    text += &format!("{name}={quoted}\n");
-                }
-            }
-        }
-        if !profiles.is_empty() {
-            text += &format!("COMPOSE_PROFILES={}\n", profiles.join(","));
-        }
-        Some(Witness {
-            flag: "--env-file",
-            extension: "env",
-            comment: "#",
-            text,
-        })
+    fn witness(
+        &self,
+        chosen: &[Chosen],
+        request: &Request,
+        loader: &dyn Loader,
+    ) -> Option<Witness> {
+        Some(super::witness::witness(chosen, request, loader))
     }
 
     fn load(&self, request: &Request, loader: &dyn Loader, sources: &mut Sources) -> Loaded {

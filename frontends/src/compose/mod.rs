@@ -25,6 +25,7 @@ pub mod template;
 pub mod tree;
 pub mod units;
 pub mod vocabulary;
+mod witness;
 
 #[cfg(test)]
 mod tests;

@@ -234,7 +234,7 @@ impl Language for Heat {
         super::looks::looks(graph, symbol, sort, path)
     }
 
-    fn witness(&self, chosen: &[Chosen]) -> Option<Witness> {
+    fn witness(&self, chosen: &[Chosen], _: &Request, _: &dyn Loader) -> Option<Witness> {
         let mut text = String::from("parameters:\n");
         for Chosen { name, value } in chosen {
             // JSON is YAML, whatever is in the text.
@@ -245,6 +245,7 @@ impl Language for Heat {
             );
         }
         Some(Witness {
+            beside: Vec::new(),
             flag: "-e",
             extension: "yaml",
             comment: "#",

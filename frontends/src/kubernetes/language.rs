@@ -465,12 +465,13 @@ impl Language for Kubernetes {
         }
     }
 
-    fn witness(&self, chosen: &[Chosen]) -> Option<Witness> {
+    fn witness(&self, chosen: &[Chosen], _: &Request, _: &dyn Loader) -> Option<Witness> {
         let line = |chosen: &Chosen| {
             let workload = chosen.name.strip_prefix(scale::INPUT)?;
             Some(format!("{workload}: {}\n", chosen.text()))
         };
         Some(Witness {
+            beside: Vec::new(),
             flag: "--replicas-file",
             extension: "yaml",
             comment: "#",

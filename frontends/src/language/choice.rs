@@ -75,6 +75,8 @@ pub(crate) fn to_json(value: &Value) -> serde_json::Value {
 /// A file that gives values to inputs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Witness {
+    /// What is to be given before it, as it would not be read otherwise.
+    pub beside: Vec<String>,
     /// The flag that takes the file: `-e`.
     pub flag: &'static str,
     /// The extension of its name.

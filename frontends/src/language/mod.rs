@@ -316,9 +316,14 @@ pub trait Language: Sync {
         }
     }
 
-    /// A file that gives these values to the inputs.
-    fn witness(&self, chosen: &[Chosen]) -> Option<Witness> {
-        let _ = chosen;
+    /// A file that gives these values to the inputs, beside what a configuration is loaded with.
+    fn witness(
+        &self,
+        chosen: &[Chosen],
+        request: &Request,
+        loader: &dyn Loader,
+    ) -> Option<Witness> {
+        let _ = (chosen, request, loader);
         None
     }
 

@@ -197,12 +197,13 @@ impl Language for Tosca {
         }
     }
 
-    fn witness(&self, chosen: &[Chosen]) -> Option<Witness> {
+    fn witness(&self, chosen: &[Chosen], _: &Request, _: &dyn Loader) -> Option<Witness> {
         let line = |chosen: &Chosen| {
             let name = serde_json::Value::String(chosen.name.to_string());
             format!("{name}: {}\n", as_text(chosen))
         };
         Some(Witness {
+            beside: Vec::new(),
             flag: "--inputs-file",
             extension: "yaml",
             comment: "#",

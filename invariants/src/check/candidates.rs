@@ -42,6 +42,8 @@ pub struct Candidates {
     pub list: Vec<Candidate>,
     /// Symbols, and values that rules compare them with.
     pub compared: Vec<(SymbolId, Value)>,
+    /// Symbols, and values that decide together with them: an address and the block that it must be in.
+    pub met: Vec<(SymbolId, Value)>,
     /// Symbols that rules compare with each other.
     pub linked: Vec<(SymbolId, SymbolId)>,
 }
@@ -79,6 +81,10 @@ impl Checker {
                 let value = database.compared_as(atom).cloned();
                 found.compared.extend(symbol(at).zip(value));
             }
+            for (at, atom) in evaluator.met_with() {
+                let value = database.compared_as(atom).cloned();
+                found.met.extend(symbol(at).zip(value));
+            }
             for (a, b) in evaluator.linked() {
                 found.linked.extend(symbol(a).zip(symbol(b)));
             }
@@ -92,6 +98,7 @@ impl Checker {
         for part in parts {
             all.list.extend(part.list);
             all.compared.extend(part.compared);
+            all.met.extend(part.met);
             all.linked.extend(part.linked);
         }
         all

@@ -130,6 +130,11 @@ impl<'a> Evaluator<'a> {
         self.trail.compared()
     }
 
+    /// Symbols, and the atoms that built-in relations may relate them to as far as verdicts depended on it.
+    pub(crate) fn met_with(&self) -> Vec<(u32, Atom)> {
+        self.trail.met_with()
+    }
+
     /// Symbols that verdicts compared with each other.
     pub(crate) fn linked(&self) -> Vec<(u32, u32)> {
         self.trail.linked()

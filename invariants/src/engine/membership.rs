@@ -133,10 +133,8 @@ impl<'a> Evaluator<'a> {
     /// Whether a tuple is in a built-in relation: for symbols, over all the values they may have.
     pub(super) fn holds(&self, builtin: Builtin, row: &[Atom]) -> Tri {
         let holds = self.decide(builtin, row);
-        if holds == Tri::Unknown && self.trail.is_on() {
-            for &atom in row {
-                self.trail.note_atom(self.database, atom, true);
-            }
+        if holds == Tri::Unknown {
+            self.trail.note_row(self.database, row);
         }
         holds
     }

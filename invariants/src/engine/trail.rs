@@ -26,6 +26,8 @@ pub(super) struct Trail {
     met: RefCell<Vec<Touched>>,
     /// Symbols and the atoms that they may be, of all that was noted since the trail was made.
     compared: RefCell<FxHashSet<(u32, Atom)>>,
+    /// Symbols and the atoms that built-in relations may relate them to, in whatever way.
+    met_with: RefCell<FxHashSet<(u32, Atom)>>,
     /// Symbols that may be the same, the lower one first.
     linked: RefCell<FxHashSet<(u32, u32)>>,
 }
@@ -110,6 +112,30 @@ impl Trail {
                 _ => {}
             }
         }
+    }
+
+    /// Notes that it is not known whether a built-in relation has a row.
+    pub(super) fn note_row(&self, database: &Database, row: &[Atom]) {
+        if !self.on.get() {
+            return;
+        }
+        for &atom in row {
+            self.note_atom(database, atom, true);
+            if let Some(symbol) = database.symbol_of(atom) {
+                let others = row
+                    .iter()
+                    .filter(|&&other| database.symbol_of(other).is_none());
+                let mut met = self.met_with.borrow_mut();
+                met.extend(others.map(|&other| (symbol, other)));
+            }
+        }
+    }
+
+    /// Symbols and what built-in relations may relate them to.
+    pub(super) fn met_with(&self) -> Vec<(u32, Atom)> {
+        let mut met: Vec<(u32, Atom)> = self.met_with.borrow().iter().copied().collect();
+        met.sort_unstable();
+        met
     }
 
     /// Symbols that were compared with each other.

@@ -3,7 +3,7 @@
 //! A verdict that depends on three inputs is known once all values of these three were tried, whatever the others are
 //! meanwhile. So one assignment tries something for every verdict at once, and a handful covers all: a covering array,
 //! with the conditions of the configuration as constraints. What is seen to break early needs no more of them, so first
-//! each choice is tried, then pairs, then all combinations of what is still open.
+//! each choice is tried, then one at a time, then pairs, then all combinations of what is still open.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,6 +21,8 @@ pub(super) const COMPLETE: usize = 4096;
 pub(super) enum Strength {
     /// Each choice, whatever the others are.
     Each,
+    /// Each of the first choices, which are well-formed, while the others are as they are by default.
+    Early,
     /// Each choice, while the others are as they are by default.
     Singles,
     /// Each two choices.
@@ -30,8 +32,9 @@ pub(super) enum Strength {
 }
 
 /// In the order in which they are tried.
-pub(super) const STRENGTHS: [Strength; 4] = [
+pub(super) const STRENGTHS: [Strength; 5] = [
     Strength::Each,
+    Strength::Early,
     Strength::Singles,
     Strength::Pairs,
     Strength::All,
@@ -137,7 +140,7 @@ impl Goals {
             // All combinations have the others in them.
             let asks = match strength {
                 Strength::Each => true,
-                Strength::Singles => {
+                Strength::Early | Strength::Singles => {
                     matches!(goal.strength, Strength::Singles | Strength::Pairs)
                 }
                 other => goal.strength == other,
@@ -154,7 +157,7 @@ impl Goals {
                     found.extend(product(space, &[factor]));
                 }
             }
-            Strength::Singles => {
+            Strength::Early | Strength::Singles => {
                 for (_, goal) in goals {
                     if goal.inputs.len() > CROWD {
                         continue;
@@ -162,6 +165,10 @@ impl Goals {
                     let first = |at: &usize| space.width(Factor::Input(*at)).0;
                     for &at in &goal.inputs {
                         let (_, end) = space.width(Factor::Input(at));
+                        let end = match strength {
+                            Strength::Early => end.min(first(&at) + 1 + EARLY),
+                            _ => end,
+                        };
                         for value in first(&at)..end {
                             let others = goal.inputs.iter().map(|other| {
                                 let value = if *other == at { value } else { first(other) };

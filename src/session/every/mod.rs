@@ -6,8 +6,10 @@
 //! assignment is a plain check ([`trial`]), so whatever is reported was seen to happen, and the smallest assignment that
 //! shows it ([`shrink`]) is one that was tried too.
 
+mod compared;
 mod gaps;
 mod goals;
+mod near;
 mod note;
 mod pattern;
 mod shrink;
@@ -22,9 +24,9 @@ use std::sync::Arc;
 use locus_core::diagnostic::{Input, Verdict};
 use locus_core::graph::Presence;
 use locus_core::memory::Memory;
-use locus_core::value::{Logic, SymbolId, SymbolKind, Value, field};
+use locus_core::value::{SymbolId, Value};
 use locus_core::vocabulary::{Vocabulary, lg};
-use locus_core::{Diagnostic, LocationGraph, Severity, Sources};
+use locus_core::{Diagnostic, Severity, Sources};
 use locus_frontends::language::{Chosen, Language, OpenInput};
 use locus_invariants::{Candidate, Candidates, Checker, Configuration, Options, Proved};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -32,6 +34,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::check::{Given, Loading, Report};
 use super::discover::Project;
 use super::{Cancel, Cancelled, Snapshot};
+use compared::{asked, hints, links};
 use gaps::Gaps;
 use goals::{Goals, Row, STRENGTHS};
 use space::{Factor, Space};
@@ -89,7 +92,8 @@ impl Snapshot {
         let hints = hints(&loaded.graph, &candidates);
         let asked = asked(&loaded.graph, &candidates, project.language);
         let links = links(&loaded.graph, &candidates, &inputs);
-        let tried = tried(project.language, inputs, hints, &asked, &links);
+        let near = near::near(&loaded.graph, &candidates);
+        let tried = tried(project.language, inputs, hints, &near, &asked, &links);
         let knowledge = Knowledge {
             language: project.language,
             links: &links,
@@ -176,14 +180,19 @@ impl Snapshot {
             },
             ..Everything::default()
         };
+        let all = &rows;
         let mut shown: Vec<shrink::Shown> = Vec::new();
         for (key, at) in &seen {
-            let rows: Vec<&[usize]> = at
+            let shows = at.iter().filter_map(|&at| all.get(at));
+            let rows: Vec<&[usize]> = shows.map(|row| row.chosen.as_slice()).collect();
+            let others: Vec<&[usize]> = all
                 .iter()
-                .filter_map(|&at| rows.get(at).map(|row| row.chosen.as_slice()))
+                .enumerate()
+                .filter(|(number, _)| at.binary_search(number).is_err())
+                .map(|(_, row)| row.chosen.as_slice())
                 .collect();
             let factors = deciders.get(key);
-            let smallest = shrink::smallest(key, &rows, factors, &mut space, &trials)?;
+            let smallest = shrink::smallest(key, &rows, &others, factors, &mut space, &trials)?;
             shown.extend(smallest);
         }
         let violable: FxHashSet<&Key> = seen.keys().collect();
@@ -204,6 +213,11 @@ impl Snapshot {
                 continue;
             }
             let mut open = undecided(candidate, decides, &tried);
+            let files = report.sources.merge(vec![loading.sources.clone()]);
+            open.move_to(files.first().map_or(&[], Vec::as_slice));
+            everything.undecided.push(open);
+        }
+        for mut open in tried.iter().filter(|one| one.beyond).map(beyond_reach) {
             let files = report.sources.merge(vec![loading.sources.clone()]);
             open.move_to(files.first().map_or(&[], Vec::as_slice));
             everything.undecided.push(open);
@@ -270,6 +284,7 @@ impl Snapshot {
             let more = checker.candidates(configuration, &options);
             found.list.extend(more.list);
             found.compared.extend(more.compared);
+            found.met.extend(more.met);
             found.linked.extend(more.linked);
         };
         // Rules about the language, and those about every language, which know nothing of what a project declares.
@@ -381,6 +396,7 @@ fn tried(
     language: &dyn Language,
     inputs: Vec<OpenInput>,
     mut hints: FxHashMap<SymbolId, Vec<Value>>,
+    near: &FxHashMap<SymbolId, Vec<Value>>,
     asked: &FxHashMap<SymbolId, Asked>,
     links: &Links,
 ) -> Vec<Tried> {
@@ -405,7 +421,8 @@ fn tried(
     let make = |input: &OpenInput, hints: &FxHashMap<SymbolId, Vec<Value>>| {
         let own = hints.get(&input.symbol).map_or(&[][..], Vec::as_slice);
         let asked = asked.get(&input.symbol).copied().unwrap_or_default();
-        values::tried(language, input.clone(), own, asked)
+        let near = near.get(&input.symbol).map_or(&[][..], Vec::as_slice);
+        values::tried(language, input.clone(), own, near, asked)
     };
     let alone: Vec<Tried> = inputs.iter().map(|input| make(input, &hints)).collect();
     if links.is_empty() {
@@ -433,31 +450,6 @@ fn tried(
 
 /// Values of one input that another is tried with, as they are compared.
 const SHARED: usize = 8;
-
-/// The inputs that rules and conditions compare with each other, both ways round.
-fn links(graph: &LocationGraph, candidates: &Candidates, inputs: &[OpenInput]) -> Links {
-    let positions = inputs.iter().enumerate();
-    let positions: FxHashMap<SymbolId, usize> =
-        positions.map(|(at, input)| (input.symbol, at)).collect();
-    let mut found = Links::new();
-    let mut add = |a: SymbolId, b: SymbolId| {
-        if let (Some(&a), Some(&b)) = (positions.get(&a), positions.get(&b)) {
-            found.extend([(a, b), (b, a)]);
-        }
-    };
-    for &(a, b) in &candidates.linked {
-        add(a, b);
-    }
-    for (_, symbol) in graph.symbols() {
-        if let SymbolKind::Logic(logic @ Logic::Equal(..)) = &symbol.kind {
-            let symbols = logic.depends();
-            for (at, &a) in symbols.iter().enumerate() {
-                symbols.iter().skip(at + 1).for_each(|&b| add(a, b));
-            }
-        }
-    }
-    found
-}
 
 /// What the front-end itself says depends on the inputs behind a value; where it compares values of one location, on
 /// those in its properties, on whether it is there, and on whether what it refers to is.
@@ -518,124 +510,6 @@ fn enumerated(space: &Space<'_>, locations: usize) -> Vec<Vec<usize>> {
         .collect()
 }
 
-/// What rules look at of each input.
-fn asked(
-    graph: &LocationGraph,
-    candidates: &Candidates,
-    language: &dyn Language,
-) -> FxHashMap<SymbolId, Asked> {
-    let mut found: FxHashMap<SymbolId, Asked> = FxHashMap::default();
-    let depends = candidates.list.iter().flat_map(|one| &one.depends);
-    let mut open: Vec<(SymbolId, Asked)> = depends
-        .map(|one| match one.opaque {
-            true => (one.symbol, Asked::Content),
-            false => (one.symbol, Asked::Equality),
-        })
-        .collect();
-    if language.judges_values() {
-        open.extend(graph.symbols().map(|(id, _)| (id, Asked::Content)));
-    }
-    // What a property accepts is looked up when its value is known, unless it accepts anything.
-    // What exists already is only named.
-    for (_, location) in graph.locations().filter(|(_, one)| !one.external) {
-        for property in &location.properties {
-            let mut path = vec![property.name.clone()];
-            leaves(&property.item.value, &mut path, &mut |symbol, path| {
-                if language.looks_at(graph, symbol, &location.sort, path) {
-                    open.push((symbol, Asked::Content));
-                }
-            });
-        }
-    }
-    while let Some((symbol, asked)) = open.pop() {
-        let known = found.get(&symbol);
-        if known.is_some_and(|known| *known >= asked) {
-            continue;
-        }
-        found.insert(symbol, asked);
-        let info = graph.symbol(symbol);
-        let next = space::behind(graph, symbol).into_iter();
-        match &info.kind {
-            // A comparison is only of what it compares.
-            SymbolKind::Logic(logic) => {
-                let next = logic.depends().into_iter();
-                open.extend(next.map(|next| (next, Asked::Equality)));
-            }
-            SymbolKind::Choice { .. } => open.extend(next.map(|next| (next, asked))),
-            _ => open.extend(next.map(|next| (next, Asked::Content))),
-        }
-    }
-    found
-}
-
-/// The symbols in a value, each with the names that lead there; lists have none.
-fn leaves(value: &Value, path: &mut Vec<Arc<str>>, each: &mut impl FnMut(SymbolId, &[Arc<str>])) {
-    match value {
-        Value::Symbolic(symbol) => each(*symbol, path),
-        Value::List(items) => items
-            .iter()
-            .for_each(|item| leaves(&item.value, path, each)),
-        Value::Map(fields) => {
-            for field in fields {
-                path.push(field.name.clone());
-                leaves(&field.item.value, path, each);
-                path.pop();
-            }
-        }
-        _ => {}
-    }
-}
-
-/// Values that rules and conditions compare inputs with.
-fn hints(graph: &LocationGraph, candidates: &Candidates) -> FxHashMap<SymbolId, Vec<Value>> {
-    let mut found: FxHashMap<SymbolId, Vec<Value>> = FxHashMap::default();
-    let mut add = |symbol: SymbolId, value: &Value| {
-        let known = found.entry(symbol).or_default();
-        if !known.iter().any(|other| other.same(value)) {
-            known.push(value.clone());
-        }
-    };
-    for (_, symbol) in graph.symbols() {
-        if let SymbolKind::Logic(Logic::Equal(a, b)) = &symbol.kind {
-            meet(a, b, &mut add);
-        }
-    }
-    for (symbol, value) in &candidates.compared {
-        add(*symbol, value);
-        // What is computed from an input may be what the input is, or a part of it.
-        for &input in &graph.symbol(*symbol).depends {
-            add(input, value);
-            if let Value::Str(text) = value {
-                let first = text.split(['/', ':']).next();
-                first
-                    .into_iter()
-                    .for_each(|part| add(input, &Value::str(part)));
-            }
-        }
-    }
-    found
-}
-
-/// The symbols in two values, and what they must be for these to be the same.
-fn meet(a: &Value, b: &Value, add: &mut impl FnMut(SymbolId, &Value)) {
-    match (a, b) {
-        (Value::Symbolic(_), Value::Symbolic(_)) => {}
-        (Value::Symbolic(symbol), other) | (other, Value::Symbolic(symbol)) => add(*symbol, other),
-        (Value::List(a), Value::List(b)) => {
-            let items = a.iter().zip(b);
-            items.for_each(|(a, b)| meet(&a.value, &b.value, add));
-        }
-        (Value::Map(a), Value::Map(b)) => {
-            for one in a {
-                if let Some(other) = field(b, &one.name) {
-                    meet(&one.item.value, &other.value, add);
-                }
-            }
-        }
-        _ => {}
-    }
-}
-
 /// That it could not be decided whether something breaks a rule.
 fn undecided(candidate: &Candidate, decides: &Decides, tried: &[Tried]) -> Diagnostic {
     let mut finding = candidate.finding.clone();
@@ -659,6 +533,16 @@ fn undecided(candidate: &Candidate, decides: &Decides, tried: &[Tried]) -> Diagn
     finding.message = format!("could not decide whether {}: {why}", finding.message);
     finding.verdict = Verdict::Undecided { why };
     finding
+}
+
+/// That an input was tried with no value.
+fn beyond_reach(tried: &Tried) -> Diagnostic {
+    let name = &tried.input.name;
+    let why = format!("it cannot be told which values `{name}` may have");
+    let message = format!("no value of `{name}` was tried: {why}");
+    let mut open = Diagnostic::new(Severity::Info, "unchecked", message).at(tried.input.span);
+    open.verdict = Verdict::Undecided { why };
+    open
 }
 
 /// Words as a list in a sentence.

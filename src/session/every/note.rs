@@ -64,6 +64,7 @@ fn violable(shown: &Shown) -> Violable {
         start,
         line,
         chosen: shown.chosen.clone(),
+        in_value: shown.in_value,
     }
 }
 

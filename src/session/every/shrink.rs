@@ -10,6 +10,7 @@ use super::super::Cancelled;
 use super::inputs;
 use super::space::{Factor, Literal, Space};
 use super::trial::{Key, Trials};
+use rustc_hash::FxHashSet;
 
 /// A finding, and the smallest assignment that was seen to show it.
 pub(super) struct Shown {
@@ -18,6 +19,8 @@ pub(super) struct Shown {
     pub(super) chosen: Vec<Chosen>,
     /// The inputs that are given, by their positions.
     pub(super) given: Vec<usize>,
+    /// Whether it is found in a value that is given, not where that is used.
+    pub(super) in_value: bool,
 }
 
 /// Assignments that are looked at for a smaller one.
@@ -33,10 +36,17 @@ fn size(row: &[usize]) -> (usize, usize, Vec<usize>) {
 pub(super) fn smallest(
     key: &Key,
     rows: &[&[usize]],
+    others: &[&[usize]],
     factors: Option<&BTreeSet<Factor>>,
     space: &mut Space<'_>,
     trials: &Trials<'_>,
 ) -> Result<Option<Shown>, Cancelled> {
+    for row in causes(rows, others) {
+        if trials.run(&row)?.get(key).is_some() {
+            let row = simplest(key, row, rows, space, trials)?;
+            return shown(key, &row, space, trials).map(Some);
+        }
+    }
     let mut candidates: Vec<Vec<usize>> = Vec::new();
     if let Some(factors) = factors {
         let inputs = space.inputs_of(factors);
@@ -77,11 +87,35 @@ pub(super) fn smallest(
             if let Some(smaller) = smaller(key, &row, rows, &inputs, space, trials)? {
                 row = smaller;
             }
-            let row = simplest(key, row, trials)?;
+            let row = simplest(key, row, rows, space, trials)?;
             return shown(key, &row, space, trials).map(Some);
         }
     }
     Ok(None)
+}
+
+/// Single values that may be all that it takes.
+const CAUSES: usize = 3;
+
+/// Assignments of one input, with a value that was tried only where something is shown: the simplest ones.
+fn causes(rows: &[&[usize]], others: &[&[usize]]) -> Vec<Vec<usize>> {
+    let given = |rows: &[&[usize]]| -> FxHashSet<(usize, usize)> {
+        let values = rows.iter().flat_map(|row| row.iter().copied().enumerate());
+        values.filter(|(_, value)| *value > 0).collect()
+    };
+    let (here, elsewhere) = (given(rows), given(others));
+    let length = rows.first().map_or(0, |row| row.len());
+    let alone = |&(at, value): &(usize, usize)| {
+        let mut row = vec![0; length];
+        if let Some(slot) = row.get_mut(at) {
+            *slot = value;
+        }
+        row
+    };
+    let mut found: Vec<Vec<usize>> = here.difference(&elsewhere).map(alone).collect();
+    found.sort_by_key(|row| size(row));
+    found.truncate(CAUSES);
+    found
 }
 
 /// Assignments that are tried for fewer inputs.
@@ -142,10 +176,21 @@ fn smaller(
 }
 
 /// The same inputs, each with the first value that will do.
-fn simplest(key: &Key, mut row: Vec<usize>, trials: &Trials<'_>) -> Result<Vec<usize>, Cancelled> {
+fn simplest(
+    key: &Key,
+    mut row: Vec<usize>,
+    seen: &[&[usize]],
+    space: &Space<'_>,
+    trials: &Trials<'_>,
+) -> Result<Vec<usize>, Cancelled> {
     for at in 0..row.len() {
         let value = row.get(at).copied().unwrap_or(0);
+        let exact = space.tried.get(at).is_some_and(|tried| tried.exact);
         for simpler in 1..value {
+            let shows = |row: &&[usize]| row.get(at) == Some(&simpler);
+            if !exact && !seen.iter().any(shows) {
+                continue;
+            }
             let mut other = row.clone();
             if let Some(slot) = other.get_mut(at) {
                 *slot = simpler;
@@ -231,7 +276,8 @@ fn shown(
     let given = row.iter().enumerate().filter(|(_, value)| **value > 0);
     // What is found in a value itself is shown where the input is declared; the files of a template come first, and in
     // the same order each time.
-    if finding.primary().is_none() {
+    let in_value = finding.primary().is_none();
+    if in_value {
         let first = given.clone().find_map(|(at, _)| space.tried.get(at));
         if let Some(tried) = first {
             finding = finding.at(tried.input.span);
@@ -242,5 +288,6 @@ fn shown(
         sources: said.sources.clone(),
         chosen,
         given: given.map(|(at, _)| at).collect(),
+        in_value,
     })
 }

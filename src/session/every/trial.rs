@@ -10,6 +10,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::check::{Given, Report};
 use super::super::discover::Project;
+use super::super::files::Trace;
+use super::super::settings::Settings;
 use super::super::{Cancel, Cancelled, Snapshot};
 use super::goals::Row;
 use super::values::Tried;
@@ -72,6 +74,8 @@ pub(super) struct Trials<'a> {
     given: Given,
     tried: &'a [Tried],
     cancel: &'a Cancel,
+    /// The settings, which no input changes.
+    settings: (Arc<Settings>, Arc<Trace>),
     /// What was made of the files.
     memory: Arc<Memory>,
     /// The files of the plain check.
@@ -93,6 +97,7 @@ impl<'a> Trials<'a> {
         let files = names.map(str::to_owned).collect();
         let known = FxHashMap::from_iter([(vec![0; tried.len()], base)]);
         Trials {
+            settings: snapshot.settings(project, given),
             snapshot,
             project,
             given: Given {
@@ -132,9 +137,14 @@ impl<'a> Trials<'a> {
         self.cancel.check()?;
         let sources = Sources::remembering(self.memory.clone());
         let chosen = self.chosen(row);
-        let loading = self
-            .snapshot
-            .load_chosen(self.project, &self.given, false, &chosen, sources);
+        let loading = self.snapshot.load_with(
+            self.project,
+            &self.given,
+            false,
+            &chosen,
+            sources,
+            self.settings.clone(),
+        );
         let given = &self.given;
         let (_, report) = self
             .snapshot

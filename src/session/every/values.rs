@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use locus_core::Int;
 use locus_core::value::{Constraint, Item, Value, ValueType};
-use locus_core::values::Number;
+use locus_core::values::{self, Number};
 use locus_frontends::language::{Language, OpenInput};
 
 use super::pattern;
@@ -37,6 +37,8 @@ pub(super) struct Tried {
     pub(super) covered: bool,
     /// The texts of the values that nothing is compared with.
     pub(super) fresh: BTreeSet<String>,
+    /// Whether it matters and is tried with nothing, as it cannot be told what its constraints allow.
+    pub(super) beyond: bool,
 }
 
 /// What rules and conditions look at of an input.
@@ -94,14 +96,19 @@ pub(super) fn tried(
     language: &dyn Language,
     input: OpenInput,
     hints: &[Value],
+    near: &[Value],
     asked: Asked,
 ) -> Tried {
     let domain = &input.domain;
-    let allowed = |value: &Value| language.admits(domain, value) != Some(false);
+    let beyond = beyond(&domain.constraints);
+    let allowed = |value: &Value| !beyond && language.admits(domain, value) != Some(false);
     let (mut list, exact) = match all(&input) {
-        Some(list) => (list, true),
+        Some(list) => (list, !beyond),
         None => (some(&input, hints), false),
     };
+    if !exact && matches!(domain.ty, ValueType::String | ValueType::Any) {
+        list.extend(near.iter().cloned());
+    }
     list.retain(allowed);
     let compared: BTreeSet<String> = hints.iter().map(Value::to_string).collect();
     let mut values: Vec<Option<Value>> = vec![None];
@@ -134,6 +141,7 @@ pub(super) fn tried(
         exact,
         covered: true,
         fresh,
+        beyond: beyond && asked != Asked::Nothing,
     };
     tried.covered = exact || hints.iter().all(|hint| tried.is_tried_with(language, hint));
     tried
@@ -156,6 +164,14 @@ impl Tried {
         };
         self.has(&given) || language.admits(&self.input.domain, &given) == Some(false)
     }
+}
+
+/// Whether it cannot be told which values constraints allow, so that none can be said to be allowed.
+fn beyond(constraints: &[Constraint]) -> bool {
+    constraints.iter().any(|constraint| match constraint {
+        Constraint::Pattern(pattern) => values::pattern::matches(pattern, "").is_none(),
+        _ => false,
+    })
 }
 
 /// All values of an input, where they are few.
@@ -286,15 +302,16 @@ fn some(input: &OpenInput, hints: &[Value]) -> Vec<Value> {
             for constraint in constraints {
                 if let Constraint::Modulo { step, offset } = constraint
                     && let (Some(step), Some(offset)) = (step.to_i64(), offset.to_i64())
-                    && step > 0
+                    && step != 0
                 {
-                    let base = low.unwrap_or(0).div_euclid(step).saturating_mul(step);
-                    for times in 0..3 {
-                        numbers.push(base.saturating_add(offset).saturating_add(step * times));
-                    }
-                    if let Some(high) = high {
-                        let last = (high - offset).div_euclid(step) * step + offset;
-                        numbers.extend([last, last - step]);
+                    let step = step.saturating_abs();
+                    let below = |number: i64| {
+                        let rest = number.saturating_sub(offset).rem_euclid(step);
+                        number.saturating_sub(rest)
+                    };
+                    let known: Vec<i64> = numbers.drain(..).map(below).collect();
+                    for number in known {
+                        numbers.extend([number, number.saturating_add(step)]);
                     }
                 }
             }

@@ -1,6 +1,10 @@
 //! Files that show a finding again.
 
-use locus_frontends::language::{Chosen, Language};
+use locus_frontends::language::{Chosen, Witness};
+
+use super::super::Snapshot;
+use super::super::check::{Given, request};
+use super::super::discover::Project;
 
 /// Something that breaks for some inputs.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,25 +19,45 @@ pub struct Violable {
     pub line: usize,
     /// The inputs that show it, and their values.
     pub chosen: Vec<Chosen>,
+    /// Whether it is reported where a value is given, and these are the places that declare it.
+    pub in_value: bool,
 }
 
 impl Violable {
-    /// The name and the text of a file that shows it, with the command to call; none when the language has no such
-    /// files.
-    pub fn witness(&self, language: &dyn Language, project: &[String]) -> Option<(String, String)> {
-        let witness = language.witness(&self.chosen)?;
+    /// A name for a file that shows it; another finding may have the same.
+    pub fn name(&self) -> String {
         let stem = self.file.rsplit(['/', '\\']).next().unwrap_or(&self.file);
         let stem = stem.split('.').next().unwrap_or(stem);
-        let name = format!(
-            "{}-{stem}-{}-{}.{}",
-            self.code, self.line, self.start, witness.extension
-        );
+        format!("{}-{stem}-{}-{}", self.code, self.line, self.start)
+    }
+
+    /// The text of a file that shows it; `command` is what to call before the paths of the project.
+    pub fn text(&self, witness: &Witness, command: &str) -> String {
         let comment = witness.comment;
-        let files = project.join(" ");
-        let text = format!(
-            "{comment} Shows {} in {}, line {}:\n{comment} locus check {} {name} {files}\n{}",
-            self.code, self.file, self.line, witness.flag, witness.text
-        );
-        Some((name, text))
+        let place = match self.in_value {
+            true => "a value below".to_owned(),
+            false => format!("{}, line {}", self.file, self.line),
+        };
+        format!(
+            "{comment} Shows {} in {place}:\n{comment} {command}\n{}",
+            self.code, witness.text
+        )
+    }
+}
+
+impl Snapshot {
+    /// A file that gives a project the inputs for which something breaks, beside what was given; none when the language
+    /// has no such files.
+    pub fn witness(
+        &self,
+        project: &Project,
+        given: &Given,
+        violable: &Violable,
+    ) -> Option<Witness> {
+        let (settings, _) = self.settings(project, given);
+        let request = request(project, given, &settings, false);
+        project
+            .language
+            .witness(&violable.chosen, &request, &self.files)
     }
 }

@@ -148,9 +148,10 @@ impl Language for Recipes {
         request.inputs.add(&CHOICE, pair, None);
     }
 
-    fn witness(&self, chosen: &[Chosen]) -> Option<Witness> {
+    fn witness(&self, chosen: &[Chosen], _: &Request, _: &dyn Loader) -> Option<Witness> {
         let line = |one: &Chosen| format!("{} = {}\n", one.name, one.text());
         Some(Witness {
+            beside: Vec::new(),
             flag: "--config",
             extension: "toml",
             comment: "#",

@@ -109,19 +109,19 @@ impl Builder<'_> {
     }
 
     /// The symbol of a text that depends on variables.
-    pub(super) fn symbol(&mut self, open: &Open, ty: ValueType, span: Span) -> SymbolId {
+    pub(super) fn symbol(&mut self, open: &Open, domain: Domain, span: Span) -> SymbolId {
         let depends: Vec<SymbolId> = open
             .variables
             .iter()
             .map(|name| self.variable(name, span))
             .collect();
-        if let ([only], true, ValueType::String) = (depends.as_slice(), open.whole, ty) {
+        if let ([only], true, ValueType::String) = (depends.as_slice(), open.whole, domain.ty) {
             return *only;
         }
         self.graph.add_symbol(Symbol {
             name: open.written.clone(),
             kind: SymbolKind::Computed,
-            domain: Domain::of(ty),
+            domain,
             span,
             default: None,
             depends,
@@ -141,7 +141,7 @@ impl Builder<'_> {
         } else {
             ValueType::String
         };
-        let symbol = self.symbol(open, ty, span);
+        let symbol = self.symbol(open, Domain::of(ty), span);
         let atom = self
             .facts
             .valued(sig, open.written.clone(), span, Value::Symbolic(symbol));
@@ -151,12 +151,16 @@ impl Builder<'_> {
 
     /// The atom of what a text that depends on variables comes to, which is not the text itself.
     pub(super) fn part_of(&mut self, sig: SigId, open: &Open, what: &str, span: Span) -> AtomId {
-        let ty = if sig == sig!("Bool") {
-            ValueType::Bool
-        } else {
-            ValueType::Int
-        };
-        let symbol = self.symbol(open, ty, span);
+        let mut domain = Domain::of(ValueType::Bool);
+        if sig != sig!("Bool") {
+            // It is a number of things, of which there is one at least.
+            domain = Domain::of(ValueType::Int);
+            domain.constraints.push(Constraint::Range {
+                min: Some(Value::Int(Int::Small(1))),
+                max: None,
+            });
+        }
+        let symbol = self.symbol(open, domain, span);
         let name = format!("{} {what}", open.written);
         self.facts.valued(sig, name, span, Value::Symbolic(symbol))
     }
@@ -278,7 +282,9 @@ impl Builder<'_> {
             Kind::Int(n) => Value::Int(n.clone()),
             Kind::Float(n) => Value::Float(*n),
             Kind::Str(text) => Value::Str(text.clone()),
-            Kind::Open(open) => Value::Symbolic(self.symbol(open, ValueType::String, tree.span)),
+            Kind::Open(open) => {
+                Value::Symbolic(self.symbol(open, Domain::of(ValueType::String), tree.span))
+            }
             Kind::List(items) => Value::List(
                 items
                     .iter()
