@@ -157,6 +157,31 @@ fn clicks_select_and_search_filters() {
 }
 
 #[test]
+fn what_is_selected_in_a_tall_drawing_can_be_read() {
+    let folder = TempDir::new().unwrap();
+    let mut text = "heat_template_version: rocky\nresources:\n".to_owned();
+    for at in 0..120 {
+        text.push_str(&format!(
+            "  vm{at}: {{ type: OS::Nova::Server, properties: {{ flavor: f, image: i, networks: [{{ port: {{ get_resource: p{at} }} }}] }} }}\n"
+        ));
+    }
+    let file = folder.path().join("tall.yaml");
+    fs::write(&file, text).unwrap();
+    let page = report(folder.path(), &[file.to_str().unwrap()]);
+    let script = "
+        const finding = all('.finding').find((one) => one.querySelector('button').textContent.includes('p100'));
+        const size = () => all('[data-item]').find((item) => item.dataset.name === 'vm100').querySelector('rect').getBoundingClientRect();
+        const before = size().width;
+        finding.querySelector('button').click();
+        const frame = all('.picture')[0].getBoundingClientRect();
+        const box = size();
+        said.push(before < 20, box.width > 40, box.top >= frame.top && box.bottom <= frame.bottom, box.left >= frame.left && box.right <= frame.right);
+        ";
+    let said = said_by(folder.path(), &page, script);
+    assert_eq!(said, "true true true true");
+}
+
+#[test]
 fn markup_in_a_template_is_text() {
     let folder = TempDir::new().unwrap();
     let evil = "</script></style></pre><img src=x onerror=alert(1)>'\\\"<script>document.title='owned'</script>\u{202e}\u{2066}\u{2028}`<b>`";

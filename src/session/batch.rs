@@ -1,6 +1,6 @@
 //! Many projects, checked together.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -247,6 +247,14 @@ impl Snapshot {
             told.move_to(&checked.files);
             Ok((plain, told))
         });
+        let key = |finding: &Diagnostic| {
+            let (code, message) = (finding.code.clone(), finding.message.clone());
+            (code, message, finding.primary())
+        };
+        let mut places: HashMap<_, Vec<usize>> = HashMap::new();
+        for (at, finding) in batch.findings.iter().enumerate() {
+            places.entry(key(finding)).or_default().push(at);
+        }
         let mut called_off = Ok(());
         for one in explained {
             // What was explained before it was called off stays.
@@ -257,8 +265,10 @@ impl Snapshot {
                     continue;
                 }
             };
-            let mut findings = batch.findings.iter_mut();
-            if let Some(finding) = findings.find(|finding| **finding == plain) {
+            let same = places.get(&key(&plain)).into_iter().flatten();
+            let mut same = same.copied();
+            let at = same.find(|&at| batch.findings.get(at) == Some(&plain));
+            if let Some(finding) = at.and_then(|at| batch.findings.get_mut(at)) {
                 *finding = told;
             }
         }

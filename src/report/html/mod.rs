@@ -9,7 +9,7 @@ mod theme;
 use std::fmt::Write;
 
 use base64::Engine;
-use locus_core::{Diagnostic, Severity};
+use locus_core::{Diagnostic, Severity, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
 use sha2::{Digest, Sha256};
 
@@ -50,10 +50,13 @@ impl<'a> Drawn<'a> {
             };
             let span = location.origin.span;
             let file = report.sources.name(span.file);
+            let end = span
+                .end
+                .max(block_end(report.sources.text(span.file), span));
             places
                 .entry(file)
                 .or_default()
-                .push((span.start, span.end, item));
+                .push((span.start, end, item));
             by_name.insert(&*location.name, item);
         }
         for places in places.values_mut() {
@@ -73,6 +76,34 @@ impl<'a> Drawn<'a> {
         let mut around = places.filter(|(start, end, _)| *start <= offset && offset < *end);
         around.next_back().map(|(.., item)| *item)
     }
+}
+
+/// Where the text of a location ends whose name is a key: with the last line that is indented more than the key.
+fn block_end(text: &str, name: Span) -> u32 {
+    let (start, end) = (name.start as usize, name.end as usize);
+    let after = text.get(end..).unwrap_or_default();
+    if !after.trim_start_matches(['"', '\'']).starts_with(':') {
+        return name.end;
+    }
+    let before = text.get(..start).unwrap_or_default();
+    let column = start - before.rfind('\n').map_or(0, |at| at + 1);
+    let mut lines = after.split_inclusive('\n');
+    let mut last = end + lines.next().map_or(0, str::len);
+    let mut at = last;
+    for line in lines {
+        at += line.len();
+        let inner = line.trim_start_matches(' ');
+        if inner.trim().is_empty() {
+            continue;
+        }
+        // The items of a list may stand as far left as the key.
+        let indent = line.len() - inner.len();
+        if indent < column || (indent == column && !inner.starts_with("- ")) {
+            break;
+        }
+        last = at;
+    }
+    u32::try_from(last).unwrap_or(name.end)
 }
 
 /// Renders what came of a check.

@@ -11,8 +11,14 @@ const viewer = (box) => {
     whole = svg.getAttribute('viewBox').split(' ').map(Number);
     view = whole.slice();
   };
+  // How large a unit is on the screen, and where the view starts there: what does not have the shape of the box is centred in it.
+  const shown = () => {
+    const area = svg.getBoundingClientRect();
+    const scale = Math.min(area.width / view[2], area.height / view[3]) || 1;
+    return { area, scale, left: area.left + (area.width - view[2] * scale) / 2, top: area.top + (area.height - view[3] * scale) / 2 };
+  };
   const zoom = (factor, x = view[0] + view[2] / 2, y = view[1] + view[3] / 2) => {
-    const width = Math.min(Math.max(view[2] * factor, 60), whole[2] * 4);
+    const width = Math.min(Math.max(view[2] * factor, 60), Math.max(whole[2], whole[3]) * 4);
     const real = width / view[2];
     view = [x - (x - view[0]) * real, y - (y - view[1]) * real, width, view[3] * real];
     set();
@@ -26,26 +32,28 @@ const viewer = (box) => {
     const right = Math.max(...areas.map((area) => area.x + area.width));
     const bottom = Math.max(...areas.map((area) => area.y + area.height));
     const inside = left >= view[0] && top >= view[1] && right <= view[0] + view[2] && bottom <= view[1] + view[3];
-    if (inside && view[2] <= 2400) return;
-    const width = Math.min(Math.max(right - left + 200, (bottom - top + 200) * whole[2] / whole[3], 700), Math.max(whole[2], 700));
-    const height = width * whole[3] / whole[2];
+    const { area, scale } = shown();
+    if (inside && scale >= 0.4) return;
+    const shape = area.width / area.height || 1.5;
+    const width = Math.max(right - left + 200, (bottom - top + 200) * shape, 700);
+    const height = width / shape;
     view = [(left + right - width) / 2, (top + bottom - height) / 2, width, height];
     set();
   };
   box.addEventListener('wheel', (event) => {
     if (!svg) return;
     event.preventDefault();
-    const area = svg.getBoundingClientRect();
-    zoom(event.deltaY > 0 ? 1.2 : 1 / 1.2, view[0] + (event.clientX - area.left) / area.width * view[2], view[1] + (event.clientY - area.top) / area.height * view[3]);
+    const { scale, left, top } = shown();
+    zoom(event.deltaY > 0 ? 1.2 : 1 / 1.2, view[0] + (event.clientX - left) / scale, view[1] + (event.clientY - top) / scale);
   }, { passive: false });
   let from = null;
   box.addEventListener('pointerdown', (event) => { from = [event.clientX, event.clientY]; });
   window.addEventListener('pointerup', () => { from = null; });
   box.addEventListener('pointermove', (event) => {
     if (!from || !svg) return;
-    const scale = view[2] / svg.getBoundingClientRect().width;
-    view[0] -= (event.clientX - from[0]) * scale;
-    view[1] -= (event.clientY - from[1]) * scale;
+    const { scale } = shown();
+    view[0] -= (event.clientX - from[0]) / scale;
+    view[1] -= (event.clientY - from[1]) / scale;
     from = [event.clientX, event.clientY];
     set();
   });

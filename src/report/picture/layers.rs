@@ -2,17 +2,21 @@
 //!
 //! The crate `rust-sugiyama` orders what stands in a column and gives it its height. Lines that span several columns are cut
 //! into steps of one column each before, so that it makes room for them: a line bends only between columns, where no box is.
+//! Parts that no line connects are laid out by themselves and [packed](super::pack).
 
 use rust_sugiyama::configure::{Config, CrossingMinimization, RankingType};
 use rustc_hash::FxHashMap;
 
+use super::pack::{Laid, pack};
 use super::{Area, Item, Line};
 
 const GAP: f64 = 70.0;
 const ROW: f64 = 18.0;
-const PAD: f64 = 16.0;
+pub(super) const PAD: f64 = 16.0;
 const HEAD: f64 = 26.0;
 const CHAR: f64 = 6.8;
+/// How many need a box beyond which their places do not depend on it.
+const HUB: usize = 8;
 /// Boxes and steps of lines beyond which their order is not improved.
 const WORTH_IT: usize = 4_000;
 
@@ -127,7 +131,7 @@ impl Work<'_> {
             }
         }
         let pairs: Vec<(usize, usize)> = between.iter().map(|&(from, to, _)| (from, to)).collect();
-        let laid = columns(&sizes, &pairs);
+        let laid = pack(&sizes, &pairs, columns);
         for ((&member, &(x, y)), &(w, h)) in members.iter().zip(&laid.corners).zip(&sizes) {
             let inner = self.children.get(member).cloned().unwrap_or_default();
             for child in inner {
@@ -176,12 +180,6 @@ impl Work<'_> {
     }
 }
 
-struct Laid {
-    corners: Vec<(f64, f64)>,
-    routes: Vec<Vec<(f64, f64)>>,
-    size: (f64, f64),
-}
-
 /// Arranges boxes in columns; a line goes from what needs to what is needed, which is further left.
 fn columns(sizes: &[(f64, f64)], lines: &[(usize, usize)]) -> Laid {
     let layer = layer(sizes.len(), lines);
@@ -191,12 +189,25 @@ fn columns(sizes: &[(f64, f64)], lines: &[(usize, usize)]) -> Laid {
     let mut heights: Vec<f64> = sizes.iter().map(|size| size.1).collect();
     let mut edges: Vec<(usize, usize)> = Vec::new();
     let mut chains: Vec<Vec<usize>> = Vec::new();
-    for &(from, to) in lines {
-        let (low, high) = if depth(to) < depth(from) {
-            (to, from)
-        } else {
-            (from, to)
-        };
+    let ends = |&(from, to): &(usize, usize)| match depth(to) < depth(from) {
+        true => (to, from),
+        false => (from, to),
+    };
+    let mut uses = vec![0_usize; sizes.len()];
+    for (low, _) in lines.iter().map(ends) {
+        if let Some(uses) = uses.get_mut(low) {
+            *uses += 1;
+        }
+    }
+    let is_hub = |index: usize| uses.get(index).is_some_and(|&uses| uses > HUB);
+    // What everything needs says nothing about what belongs side by side.
+    let mut far: Vec<(usize, usize)> = Vec::new();
+    let mut join = |low: usize, high: usize| match is_hub(low) {
+        true => far.push((low, high)),
+        false => edges.push((low, high)),
+    };
+    for line in lines {
+        let ((from, to), (low, high)) = (*line, ends(line));
         let mut chain = Vec::new();
         let mut at = low;
         for step in depth(low) + 1..depth(high) {
@@ -204,18 +215,18 @@ fn columns(sizes: &[(f64, f64)], lines: &[(usize, usize)]) -> Laid {
             layers.push(step);
             heights.push(2.0);
             chain.push(own);
-            edges.push((at, own));
+            join(at, own);
             at = own;
         }
         if depth(low) != depth(high) {
-            edges.push((at, high));
+            join(at, high);
         }
         if depth(to) < depth(from) {
             chain.reverse();
         }
         chains.push(chain);
     }
-    let middles = heights_of(&layers, &heights, &edges);
+    let middles = heights_of(&layers, &heights, &edges, &far);
     let count = layers.iter().max().map_or(0, |last| last + 1);
     let mut widths = vec![0.0_f64; count];
     for (index, size) in sizes.iter().enumerate() {
@@ -352,7 +363,12 @@ fn apart(mut layers: Vec<usize>, lines: &[(usize, usize)]) -> Vec<usize> {
 }
 
 /// The middle of each vertex within its column, such that none overlap.
-fn heights_of(layers: &[usize], heights: &[f64], edges: &[(usize, usize)]) -> Vec<f64> {
+fn heights_of(
+    layers: &[usize],
+    heights: &[f64],
+    edges: &[(usize, usize)],
+    far: &[(usize, usize)],
+) -> Vec<f64> {
     let count = layers.len();
     let mut middles: Vec<f64> = vec![0.0; count];
     let mut offset = 0.0;
@@ -393,6 +409,18 @@ fn heights_of(layers: &[usize], heights: &[f64], edges: &[(usize, usize)]) -> Ve
                 }
             }
             offset += high - low + tallest + ROW;
+        }
+    }
+    // What many need stands in the middle of them.
+    let mut hubs: FxHashMap<usize, Vec<f64>> = FxHashMap::default();
+    for &(hub, user) in far {
+        let middle = middles.get(user).copied().unwrap_or(0.0);
+        hubs.entry(hub).or_default().push(middle);
+    }
+    for (hub, mut users) in hubs {
+        users.sort_by(f64::total_cmp);
+        if let (Some(slot), Some(middle)) = (middles.get_mut(hub), users.get(users.len() / 2)) {
+            *slot = *middle;
         }
     }
     // Whatever the order is, what stands in a column is kept apart.

@@ -1,10 +1,11 @@
 //! The location graph as a drawing: what is needed on the left, what needs it to the right.
 //!
-//! Layers and lines come from [`layers`]; a location that contains others is a frame around them. Beyond [`LIMIT`] locations
+//! Layers and lines come from [`layers`], and what no line connects is put side by side; a location that contains others is a frame around them. Beyond [`LIMIT`] locations
 //! a drawing is no help, so it is folded into groups.
 
 mod fold;
 mod layers;
+mod pack;
 mod svg;
 
 use locus_core::LocationGraph;
