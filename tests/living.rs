@@ -93,6 +93,9 @@ fn a_comment_without_a_reason_or_a_rule_ignores_nothing() {
         ("# locus: ignore HOT221 --", "needs a reason"),
         ("# locus: ignore HOT22l -- why", "there is no rule `HOT22l`"),
         ("# locus: ignore syntax -- why", "cannot be turned off"),
+        ("# locus:ignore HOT22l -- why", "there is no rule `HOT22l`"),
+        ("# locus: ignroe HOT221 -- why", "cannot say `ignroe`"),
+        ("# locus:disable HOT221", "cannot say `disable`"),
     ] {
         let folder = folder(&[("a.yaml", &ignoring(comment))]);
         let output = locus(folder.path(), &["check", "--format", "compact", "a.yaml"]);

@@ -9,7 +9,14 @@ use locus_frontends::yaml::{self, Kind, Node, Style};
 
 use crate::catalogue;
 
-const MARK: &str = "locus: ignore";
+/// What a comment to this program starts with.
+const SIGN: &str = "locus:";
+/// What it says.
+const IGNORE: &str = "ignore";
+/// Words of other programs for the same.
+const ALIKE: &[&str] = &[
+    "allow", "disable", "noqa", "nolint", "off", "skip", "suppress",
+];
 
 /// A comment, and what it ignores.
 #[derive(Clone, Debug)]
@@ -33,7 +40,7 @@ pub fn comment_for(text: &str, offset: usize, rule: &str) -> Option<(usize, Stri
     let indent = line.get(..line.len() - line.trim_start_matches(' ').len())?;
     Some((
         start,
-        format!("{indent}# {MARK} {rule} -- why it is all right here\n"),
+        format!("{indent}# {SIGN} {IGNORE} {rule} -- why it is all right here\n"),
     ))
 }
 
@@ -49,7 +56,7 @@ pub(super) fn read<'a>(
 ) -> (Vec<Ignore>, Vec<Diagnostic>) {
     let (mut found, mut wrong) = (Vec::new(), Vec::new());
     for file in sources.files() {
-        if sources.text(file).contains(MARK) {
+        if sources.text(file).contains(SIGN) {
             read_file(file, sources, own.clone(), &mut found, &mut wrong);
         }
     }
@@ -70,7 +77,7 @@ fn read_file<'a>(
     for (index, line) in lines.iter().enumerate() {
         let from = start;
         start += line.len() + 1;
-        let Some(at) = comment(line) else {
+        let Some((at, rest)) = comment(line) else {
             continue;
         };
         let begin = from + at;
@@ -83,7 +90,18 @@ fn read_file<'a>(
         }
         let whole = line.trim_end();
         let span = Span::new(file, begin, from + whole.len());
-        let Some((_, rest)) = whole.split_once(MARK) else {
+        let word = rest.split([' ', '\t']).next().unwrap_or_default();
+        let Some(rest) = rest.strip_prefix(IGNORE).filter(|_| word == IGNORE) else {
+            let is_alike = ALIKE.contains(&word)
+                || locus_core::suggest::did_you_mean(word, [IGNORE]).is_some();
+            // Other words are prose.
+            if is_alike {
+                let start = from + whole.len() - rest.len();
+                let place = Span::new(file, start, start + word.len());
+                let message = format!("a comment cannot say `{word}`, and ignores nothing");
+                let help = format!("`# {SIGN} {IGNORE} RULE -- why it is all right here`");
+                wrong.push(Diagnostic::error("ignore", message).at(place).help(help));
+            }
             continue;
         };
         let rest_at = from + whole.len() - rest.len();
@@ -93,7 +111,7 @@ fn read_file<'a>(
         };
         if reason.is_empty() {
             let message = "a comment that ignores a rule needs a reason".to_owned();
-            let help = format!("`# {MARK} RULE -- why it is all right here`");
+            let help = format!("`# {SIGN} {IGNORE} RULE -- why it is all right here`");
             wrong.push(Diagnostic::error("ignore", message).at(span).help(help));
             continue;
         }
@@ -138,15 +156,17 @@ fn is_between(c: char) -> bool {
     matches!(c, ',' | ' ' | '\t')
 }
 
-/// Where the comment of a line starts, if it ignores something.
-fn comment(line: &str) -> Option<usize> {
-    let mark = line.find(MARK)?;
-    let before = line.get(..mark)?;
-    let hash = before.trim_end();
-    // `#` starts a comment only after a space or at the start of a line.
-    let hash_at = hash.len().checked_sub(1)?;
-    let before = hash.strip_suffix('#')?;
-    (before.is_empty() || before.ends_with([' ', '\t'])).then_some(hash_at)
+/// Where the comment of a line starts, if it is one to this program, and what it says.
+fn comment(line: &str) -> Option<(usize, &str)> {
+    line.match_indices(SIGN).find_map(|(at, _)| {
+        let before = line.get(..at)?;
+        let hash = before.trim_end();
+        // `#` starts a comment only after a space or at the start of a line.
+        let hash_at = hash.len().checked_sub(1)?;
+        let before = hash.strip_suffix('#')?;
+        let said = line.get(at + SIGN.len()..)?.trim();
+        (before.is_empty() || before.ends_with([' ', '\t'])).then_some((hash_at, said))
+    })
 }
 
 /// The lines of the block that comes after a line, from 1.

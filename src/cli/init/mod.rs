@@ -9,9 +9,11 @@ use locus_frontends::language::Registry;
 use super::flags::{Ci, InitArgs};
 use super::{Exit, print};
 
+const SETTINGS: &str = "locus.toml";
+
 /// Writes the settings, and a pipeline if one is asked for.
 pub(crate) fn init(args: &InitArgs) -> Exit {
-    let mut files = vec![("locus.toml", settings(&Registry::builtin()))];
+    let mut files = vec![(SETTINGS, settings(&Registry::builtin()))];
     files.extend(args.ci.map(|ci| match ci {
         Ci::Github => (
             ".github/workflows/locus.yml",
@@ -24,6 +26,14 @@ pub(crate) fn init(args: &InitArgs) -> Exit {
     for (path, text) in files {
         match write(Path::new(path), &text, args.force) {
             Ok(()) => print(&format!("wrote {path}\n")),
+            // Whoever adds a pipeline may have settings.
+            Err(error)
+                if error.kind() == std::io::ErrorKind::AlreadyExists
+                    && args.ci.is_some()
+                    && path == SETTINGS =>
+            {
+                eprintln!("`{path}` exists and stays as it is");
+            }
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
                 eprintln!("error: `{path}` exists; `--force` replaces it");
                 exit = Exit::Usage;
