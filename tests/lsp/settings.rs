@@ -32,6 +32,35 @@ fn sections_keys_words_and_rules_are_completed() {
     assert!(labels(&found).contains(&"off"), "{found:?}");
     let found = complete("locus.toml", "[heat]\n|");
     assert!(!found.is_empty());
+    // An editor that closes quotes by itself, and tables within a line.
+    for text in [
+        "[rules]\nHOT221 = \"|\"",
+        "[rules]\nHOT221 = { severity = \"|\" }",
+        "[rules]\nHOT221 = [\n  { paths = [\"a/**\"], severity = \"|\" },\n]\n",
+    ] {
+        let found = complete("locus.toml", text);
+        let off = found.iter().find(|one| one["label"] == "off").expect(text);
+        assert_eq!(off["textEdit"]["newText"], "off");
+        assert!(!labels(&found).contains(&"HOT221"), "{found:?}");
+    }
+    let found = complete("locus.toml", "[rules]\nHOT221 = { severity = \"off\", | }");
+    assert_eq!(labels(&found), ["paths"]);
+    // What is there already is not offered again.
+    let found = complete("locus.toml", "[rules]\nHOT221 = \"off\"\n|\n");
+    assert!(labels(&found).contains(&"HOT222") && !labels(&found).contains(&"HOT221"));
+    let found = complete("locus.toml", "[heat]\n[|]\n");
+    assert!(labels(&found).contains(&"compose") && !labels(&found).contains(&"heat"));
+    let found = complete("locus.toml", "[kubernetes.policy]\nreplicas = 2\n|\n");
+    assert!(labels(&found).contains(&"denied-images") && !labels(&found).contains(&"replicas"));
+    let found = complete("locus.toml", "[[kubernetes.nodes]]\ncpu = 4\n|");
+    assert!(labels(&found).contains(&"taints") && !labels(&found).contains(&"cpu"));
+    let found = complete(
+        "locus.toml",
+        "[heat.types.\"A::B\".properties]\nx = { type = \"|\" }",
+    );
+    assert!(labels(&found).contains(&"boolean"), "{found:?}");
+    let found = complete("locus.toml", "[kubernetes]\npod-security = |\n");
+    assert_eq!(labels(&found), ["privileged", "baseline", "restricted"]);
 }
 
 #[test]

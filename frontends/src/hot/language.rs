@@ -142,6 +142,10 @@ impl Language for Heat {
         }]
     }
 
+    fn setting_schema(&self, key: &str) -> Option<serde_json::Value> {
+        (key == "types").then(types_schema)
+    }
+
     fn settings(&self, fields: &[Field], diagnostics: &mut Vec<Diagnostic>) -> Option<OwnSettings> {
         let mut settings = HeatSettings::default();
         for field in fields {
@@ -347,18 +351,20 @@ fn typed(section: Option<&Node>, key: &str) -> bool {
 fn user_types(types: &[Field], diagnostics: &mut Vec<Diagnostic>) -> UserTypes {
     let mut known = UserTypes::default();
     for ty in types {
-        let mut error = |message: String, help: Option<String>| {
-            let diagnostic = Diagnostic::error("settings", message).maybe_help(help);
-            diagnostics.push(diagnostic.at(ty.item.span));
-        };
         let mut json = match choice::to_json(&ty.item.value) {
             serde_json::Value::Object(json) => json,
             _ => serde_json::Map::new(),
         };
         let words = ["properties", "attributes"];
-        if let Some(word) = json.keys().find(|key| !words.contains(&key.as_str())) {
-            let message = format!("a resource type has no `{word}`");
-            error(message, suggest::did_you_mean(word, words));
+        let keys = match &ty.item.value {
+            Value::Map(fields) => fields.as_slice(),
+            _ => &[],
+        };
+        if let Some(wrong) = keys.iter().find(|field| !words.contains(&&*field.name)) {
+            let message = format!("a resource type has no `{}`", wrong.name);
+            let help = suggest::did_you_mean(&wrong.name, words);
+            let diagnostic = Diagnostic::error("settings", message).maybe_help(help);
+            diagnostics.push(diagnostic.at(wrong.key));
             continue;
         }
         let open = !json.contains_key("properties");
@@ -368,8 +374,45 @@ fn user_types(types: &[Field], diagnostics: &mut Vec<Diagnostic>) -> UserTypes {
                 found.open = open;
                 known.insert(ty.name.clone(), Arc::new(found));
             }
-            Err(why) => error(format!("`{}`: {why}", ty.name), None),
+            Err(why) => {
+                let message = format!("`{}`: {why}", ty.name);
+                diagnostics.push(Diagnostic::error("settings", message).at(ty.item.span));
+            }
         }
     }
     known
+}
+
+/// What `types` may be, as a JSON schema.
+fn types_schema() -> serde_json::Value {
+    let members = |what: &str| {
+        serde_json::json!({
+            "type": "object",
+            "description": what,
+            "additionalProperties": {
+                "type": "object",
+                "properties": {
+                    "type": {
+                        "enum": ["string", "integer", "number", "boolean", "list", "map", "any"],
+                        "description": "What the value is",
+                    },
+                    "required": { "type": "boolean", "description": "Whether it must be given" },
+                    "constraints": { "type": "array", "description": "What the value must fulfil, as in a template" },
+                    "items": { "type": "object", "description": "What the items of a list are" },
+                    "schema": { "type": "object", "description": "What the entries of a map are" },
+                },
+            },
+        })
+    };
+    serde_json::json!({
+        "type": "object",
+        "additionalProperties": {
+            "type": "object",
+            "properties": {
+                "properties": members("What resources of the type are given; without this, anything"),
+                "attributes": members("What others can ask of them"),
+            },
+            "additionalProperties": false,
+        },
+    })
 }

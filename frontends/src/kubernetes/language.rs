@@ -364,6 +364,10 @@ impl Language for Kubernetes {
         super::settings::KEYS
     }
 
+    fn setting_schema(&self, key: &str) -> Option<serde_json::Value> {
+        super::settings::schema(key)
+    }
+
     fn settings(&self, fields: &[Field], diagnostics: &mut Vec<Diagnostic>) -> Option<OwnSettings> {
         Some(super::settings::read(fields, diagnostics))
     }

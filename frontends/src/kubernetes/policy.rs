@@ -9,6 +9,7 @@ use locus_core::value::{Field, Item, Value};
 use locus_core::values::pattern;
 use locus_core::values::quantity::Quantity;
 use locus_core::{Diagnostic, suggest};
+use serde_json::json;
 
 /// What the value of a parameter is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -242,6 +243,45 @@ pub(super) static PARAMETERS: &[Parameter] = &[
         default: &[],
     },
 ];
+
+/// What `[kubernetes.policy]` may be, as a JSON schema.
+pub(super) fn schema() -> serde_json::Value {
+    let list = |one: serde_json::Value| json!({ "type": "array", "items": one });
+    let keys = PARAMETERS.iter().map(|parameter| {
+        let mut one = match parameter.shape {
+            Shape::Number => json!({ "type": "integer", "minimum": 0 }),
+            Shape::Numbers => list(json!({ "type": "integer", "minimum": 0 })),
+            Shape::Quantity => json!({ "type": ["string", "integer"] }),
+            Shape::Words | Shape::Patterns => list(json!({ "type": "string" })),
+            Shape::Table => {
+                json!({ "type": "object", "additionalProperties": { "type": "string" } })
+            }
+        };
+        let what = match parameter.shape {
+            Shape::Number => "A number",
+            Shape::Numbers => "Numbers",
+            Shape::Quantity => "An amount, as in `250m`",
+            Shape::Words => "Words",
+            Shape::Patterns => "Regular expressions",
+            Shape::Table => "Names, and a regular expression for each",
+        };
+        let defaults = parameter.default.iter().map(|(name, value)| match *name {
+            "" => format!("`{value}`"),
+            name => format!("`{name} = \"{value}\"`"),
+        });
+        let defaults: Vec<String> = defaults.collect();
+        let default = match defaults.is_empty() {
+            true => String::new(),
+            false => format!("; {} by default", defaults.join(", ")),
+        };
+        if let Some(one) = one.as_object_mut() {
+            one.insert("description".to_owned(), format!("{what}{default}").into());
+        }
+        (parameter.key.to_owned(), one)
+    });
+    let keys: serde_json::Map<String, serde_json::Value> = keys.collect();
+    json!({ "type": "object", "properties": keys, "additionalProperties": false })
+}
 
 /// The parameters that a project gives.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

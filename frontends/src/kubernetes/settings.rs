@@ -6,6 +6,8 @@ use locus_core::value::{Field, Item, Value};
 use super::network::assertions::Assertion;
 use super::placement::nodes::{self, NodeShape};
 use super::policy::Policy;
+use serde_json::json;
+
 use crate::language::{OwnSettings, SettingKey};
 
 /// The keys that are read here.
@@ -26,6 +28,51 @@ pub(super) static KEYS: &[SettingKey] = &[
         json_type: "object",
     },
 ];
+
+/// What the value of a key may be, as a JSON schema.
+pub(super) fn schema(key: &str) -> Option<serde_json::Value> {
+    let text = json!({ "type": "string" });
+    Some(match key {
+        "assert" => json!({ "anyOf": [text, { "type": "array", "items": text }] }),
+        "nodes" => {
+            let amount = json!({
+                "type": ["string", "number"],
+                "description": "An amount of a resource, as in `4`, `500m` or `16Gi`",
+            });
+            json!({
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "name": { "type": "string", "description": "The name of the node, or of what is alike" },
+                        "count": {
+                            "type": "integer",
+                            "minimum": 0,
+                            "maximum": 20_000,
+                            "description": "How many nodes are like this",
+                        },
+                        "labels": {
+                            "type": "object",
+                            "description": "Labels of the nodes",
+                            "additionalProperties": { "type": ["string", "integer", "boolean"] },
+                        },
+                        "taints": {
+                            "type": "array",
+                            "description": "Taints, as in `gpu=true:NoSchedule`",
+                            "items": text,
+                        },
+                        "cpu": amount,
+                        "memory": amount,
+                        "pods": amount,
+                    },
+                    "additionalProperties": amount,
+                },
+            })
+        }
+        "policy" => super::policy::schema(),
+        _ => return None,
+    })
+}
 
 /// What a project says about its cluster.
 #[derive(Clone, Debug, Default)]

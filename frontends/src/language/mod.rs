@@ -169,6 +169,12 @@ pub trait Language: Sync {
         &[]
     }
 
+    /// What the value of one of these keys may be, as a JSON schema; without one, its type is all that is published.
+    fn setting_schema(&self, key: &str) -> Option<serde_json::Value> {
+        let _ = key;
+        None
+    }
+
     /// Reads its own keys of the settings; what is wrong with them is added to the diagnostics.
     fn settings(&self, fields: &[Field], diagnostics: &mut Vec<Diagnostic>) -> Option<OwnSettings> {
         let _ = (fields, diagnostics);

@@ -67,7 +67,8 @@ fn section(language: &dyn Language) -> Value {
         }
     }
     for key in language.setting_keys() {
-        let value = json!({ "type": key.json_type });
+        let own = language.setting_schema(key.name);
+        let value = own.unwrap_or_else(|| json!({ "type": key.json_type }));
         keys.insert(key.name.to_owned(), described(value, key.help));
     }
     json!({

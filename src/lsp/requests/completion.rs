@@ -38,7 +38,7 @@ pub(super) fn completion(
         return Ok(Some(CompletionResponse::Array(items)));
     }
     if settings::is_settings(&path) {
-        let items = settings::completion(world, &path, &text, offset);
+        let items = settings::completion(world, &text, offset);
         return Ok(Some(CompletionResponse::Array(items)));
     }
     let Some(language) = world.language(&path) else {

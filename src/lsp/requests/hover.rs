@@ -19,7 +19,7 @@ pub(super) fn hover(world: &World, params: HoverParams) -> Result<Option<Hover>,
     };
     let offset = world.offset(&text, at.position);
     let found = if settings::is_settings(&path) {
-        settings::hover(world, &path, &text, offset)
+        settings::hover(&text, offset)
     } else if is_model(&path) {
         model(world, &path, offset)
     } else {

@@ -14,6 +14,7 @@ mod settings;
 mod structure;
 mod symbols;
 pub(super) mod tokens;
+mod toml;
 
 use lsp_server::Request;
 use lsp_types::request::{self as requested, Request as _};

@@ -1,8 +1,11 @@
 //! `locus.toml`: keys and codes of rules.
 
-use lsp_types::{CompletionItem, CompletionItemKind, CompletionTextEdit, TextEdit};
+use lsp_types::{
+    CompletionItem, CompletionItemKind, CompletionTextEdit, InsertTextFormat, TextEdit,
+};
 use serde_json::Value;
 
+use super::toml::{self, Role};
 use crate::catalogue;
 use crate::lsp::world::World;
 
@@ -16,39 +19,6 @@ fn known_schema() -> Value {
     serde_json::from_str(include_str!("../../../docs/schemas/settings-1.json")).unwrap_or_default()
 }
 
-/// The section that a place is in, and the line before and after it.
-fn around(text: &str, offset: usize) -> (Vec<&str>, &str, &str) {
-    let before = text.get(..offset).unwrap_or_default();
-    let start = before.rfind('\n').map_or(0, |at| at + 1);
-    let line = before.get(start..).unwrap_or_default();
-    let after = text.get(offset..).unwrap_or_default();
-    let after = after.split(['\n', '\r']).next().unwrap_or_default();
-    let above = text.get(..start).unwrap_or_default().lines().rev();
-    let header = above.map(str::trim).find(|line| line.starts_with('['));
-    let header = header.and_then(|line| line.split(']').next());
-    let section = header.map_or("", |line| line.trim_start_matches('['));
-    let section = section.split('.').map(|part| part.trim().trim_matches('"'));
-    (
-        section.filter(|part| !part.is_empty()).collect(),
-        line,
-        after,
-    )
-}
-
-/// The part of the schema that describes a section.
-fn schema_at<'s>(schema: &'s Value, section: &[&str]) -> Option<&'s Value> {
-    section.iter().try_fold(schema, |at, key| {
-        let at = resolve(schema, at);
-        let at = at.get("items").unwrap_or(at);
-        let at = resolve(schema, at);
-        let own = at.get("properties").and_then(|all| all.get(*key));
-        own.or_else(|| {
-            at.get("additionalProperties")
-                .filter(|more| more.is_object())
-        })
-    })
-}
-
 /// A part of the schema, with what it refers to in place of the reference.
 fn resolve<'s>(schema: &'s Value, at: &'s Value) -> &'s Value {
     let pointer = at.get("$ref").and_then(Value::as_str);
@@ -58,149 +28,163 @@ fn resolve<'s>(schema: &'s Value, at: &'s Value) -> &'s Value {
         .unwrap_or(at)
 }
 
-/// The values that a part of the schema lists: each as it is called and as it is written.
-fn allowed(schema: &Value, at: &Value, words: &mut Vec<(String, String)>) {
+/// A part of the schema and all that it may be instead; a list may be one of its items.
+fn alternatives<'s>(schema: &'s Value, at: &'s Value) -> Vec<&'s Value> {
     let at = resolve(schema, at);
-    for word in at
-        .get("enum")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
-    {
-        if let Some(word) = word.as_str() {
-            words.push((word.to_owned(), format!("\"{word}\"")));
+    let ways = ["anyOf", "oneOf"].into_iter();
+    let parts = ways.filter_map(|way| at.get(way)?.as_array()).flatten();
+    let parts = parts.chain(at.get("items"));
+    let mut all = vec![at];
+    all.extend(parts.flat_map(|part| alternatives(schema, part)));
+    all
+}
+
+/// What the schema says of what some keys lead to.
+fn schema_at<'s>(schema: &'s Value, path: &[String]) -> Vec<&'s Value> {
+    path.iter().fold(vec![schema], |at, key| {
+        let parts = at.into_iter().flat_map(|one| alternatives(schema, one));
+        let below = parts.filter_map(|part| {
+            let own = part.get("properties").and_then(|all| all.get(key));
+            own.or_else(|| {
+                part.get("additionalProperties")
+                    .filter(|more| more.is_object())
+            })
+        });
+        below.collect()
+    })
+}
+
+/// The keys that a table can have, and what the schema says of each.
+fn keys_at<'s>(schema: &'s Value, path: &[String]) -> Vec<(&'s str, &'s Value)> {
+    let tables = schema_at(schema, path).into_iter();
+    let tables = tables.flat_map(|one| alternatives(schema, one));
+    let keys = tables.filter_map(|table| table.get("properties")?.as_object());
+    let mut all: Vec<(&str, &Value)> = Vec::new();
+    for (key, value) in keys.flatten() {
+        // Alternatives may have keys in common.
+        if all.iter().all(|(known, _)| known != key) {
+            all.push((key, value));
         }
     }
-    if at.get("type").and_then(Value::as_str) == Some("boolean") {
-        words.extend(["true", "false"].map(|word| (word.to_owned(), word.to_owned())));
-    }
-    for way in ["anyOf", "oneOf"] {
-        for part in at.get(way).and_then(Value::as_array).into_iter().flatten() {
-            allowed(schema, part, words);
-        }
-    }
+    all
+}
+
+fn is_table(schema: &Value, at: &Value) -> bool {
+    resolve(schema, at).get("type").and_then(Value::as_str) == Some("object")
+}
+
+fn about(schema: &Value, at: &Value) -> Option<String> {
+    let own = at.get("description");
+    let text = own.or_else(|| resolve(schema, at).get("description"));
+    text.and_then(Value::as_str).map(str::to_owned)
 }
 
 fn is_word(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '_' | '-')
 }
 
+/// The word that a place is in.
+fn word_at(text: &str, offset: usize) -> std::ops::Range<usize> {
+    let before = text.get(..offset).unwrap_or_default();
+    let after = text.get(offset..).unwrap_or_default();
+    let start = before.trim_end_matches(is_word).len();
+    let end = after.find(|c| !is_word(c)).unwrap_or(after.len());
+    start..offset + end
+}
+
 /// What can be written at a place of the settings.
-pub(super) fn completion(
-    world: &World,
-    _path: &str,
-    text: &str,
-    offset: usize,
-) -> Vec<CompletionItem> {
-    let (section, line, after) = around(text, offset);
+pub(super) fn completion(world: &World, text: &str, offset: usize) -> Vec<CompletionItem> {
+    let mut all = Vec::new();
+    let Some(place) = toml::place(text, offset) else {
+        return all;
+    };
     let schema = known_schema();
-    let from = line.rfind(|c: char| !is_word(c)).map_or(0, |at| at + 1);
-    let word = line.get(from..).unwrap_or_default();
-    let tail = after.find(|c: char| !is_word(c)).unwrap_or(after.len());
-    let range = offset - word.len()..offset + tail;
-    let range = world.lines(text).range(range);
+    let word = word_at(text, offset);
+    let range = world.lines(text).range(word.clone());
     let item = |label: &str, kind, detail: Option<String>, new: String| CompletionItem {
         label: label.to_owned(),
         kind: Some(kind),
         detail,
+        insert_text_format: Some(InsertTextFormat::PLAIN_TEXT),
         text_edit: Some(CompletionTextEdit::Edit(TextEdit {
             range,
             new_text: new,
         })),
         ..CompletionItem::default()
     };
-    let head = line.get(..from).unwrap_or_default();
-    let about = |value: &Value| {
-        let text = resolve(&schema, value)
-            .get("description")
-            .or_else(|| value.get("description"));
-        text.and_then(Value::as_str).map(str::to_owned)
-    };
-    let mut all = Vec::new();
-    // In quotes, a code of a rule is meant.
-    let quotes = head.matches('"').count();
-    if quotes % 2 == 1 {
-        for entry in catalogue::entries()
-            .into_iter()
-            .filter(|entry| entry.optional)
-        {
-            let title = Some(entry.title.clone());
-            all.push(item(
-                &entry.id,
-                CompletionItemKind::CONSTANT,
-                title,
-                entry.id.clone(),
-            ));
-        }
-        return all;
-    }
-    if head.trim_start().starts_with('[') {
-        let keys = schema.get("properties").and_then(Value::as_object);
-        for (key, value) in keys.into_iter().flatten() {
-            let is_table =
-                resolve(&schema, value).get("type").and_then(Value::as_str) == Some("object");
-            if is_table {
-                all.push(item(
-                    key,
-                    CompletionItemKind::MODULE,
-                    about(value),
-                    key.clone(),
-                ));
+    let known = toml::siblings(text, &place, offset);
+    let is_new = |key: &str| !known.iter().any(|one| one == key);
+    match place.role {
+        Role::Header { is_array } => {
+            for (key, value) in keys_at(&schema, &place.path) {
+                let items = resolve(&schema, value).get("items");
+                let fits = match is_array {
+                    true => items.is_some_and(|items| is_table(&schema, items)),
+                    false => is_table(&schema, value) && is_new(key),
+                };
+                if fits {
+                    let kind = CompletionItemKind::MODULE;
+                    all.push(item(key, kind, about(&schema, value), key.to_owned()));
+                }
             }
         }
-        return all;
-    }
-    if head.contains('=') {
-        let key = head.split('=').next().unwrap_or_default().trim();
-        let mut way = section;
-        way.push(key);
-        let mut words = Vec::new();
-        if let Some(own) = schema_at(&schema, &way) {
-            allowed(&schema, own, &mut words);
+        Role::Key => {
+            let after = text.get(word.end..).unwrap_or_default().trim_start();
+            let sign = if after.starts_with('=') { "" } else { " = " };
+            for (key, value) in keys_at(&schema, &place.path) {
+                if is_new(key) {
+                    let kind = CompletionItemKind::PROPERTY;
+                    all.push(item(
+                        key,
+                        kind,
+                        about(&schema, value),
+                        format!("{key}{sign}"),
+                    ));
+                }
+            }
+            if place.path == ["rules"] {
+                let entries = catalogue::entries().into_iter();
+                for entry in entries.filter(|entry| entry.optional && is_new(&entry.id)) {
+                    let kind = CompletionItemKind::CONSTANT;
+                    let text = format!("{}{sign}", entry.id);
+                    all.push(item(&entry.id, kind, Some(entry.title.clone()), text));
+                }
+            }
         }
-        for (word, text) in words {
-            all.push(item(&word, CompletionItemKind::ENUM_MEMBER, None, text));
-        }
-        return all;
-    }
-    let own = schema_at(&schema, &section).map(|own| resolve(&schema, own));
-    let keys = own
-        .and_then(|own| own.get("properties"))
-        .and_then(Value::as_object);
-    for (key, value) in keys.into_iter().flatten() {
-        let text = format!("{key} = ");
-        all.push(item(key, CompletionItemKind::PROPERTY, about(value), text));
-    }
-    if section.last() == Some(&"rules") || section.last() == Some(&"severity") {
-        for entry in catalogue::entries()
-            .into_iter()
-            .filter(|entry| entry.optional)
-        {
-            let title = Some(entry.title.clone());
-            let text = format!("{} = ", entry.id);
-            all.push(item(&entry.id, CompletionItemKind::CONSTANT, title, text));
+        Role::Value { is_quoted } => {
+            let kind = CompletionItemKind::ENUM_MEMBER;
+            let own = schema_at(&schema, &place.path).into_iter();
+            for one in own.flat_map(|one| alternatives(&schema, one)) {
+                let words = one.get("enum").and_then(Value::as_array);
+                for word in words.into_iter().flatten().filter_map(Value::as_str) {
+                    let text = match is_quoted {
+                        true => word.to_owned(),
+                        false => format!("\"{word}\""),
+                    };
+                    all.push(item(word, kind, None, text));
+                }
+                if !is_quoted && one.get("type").and_then(Value::as_str) == Some("boolean") {
+                    all.extend(
+                        ["true", "false"].map(|word| item(word, kind, None, word.to_owned())),
+                    );
+                }
+            }
         }
     }
+    let mut seen = std::collections::BTreeSet::new();
+    all.retain(|item| seen.insert(item.label.clone()));
     all
 }
 
 /// What a key or a code of a rule means.
-pub(super) fn hover(
-    _world: &World,
-    _path: &str,
-    text: &str,
-    offset: usize,
-) -> Option<(std::ops::Range<usize>, String)> {
-    let (section, line, after) = around(text, offset);
-    let from = line.rfind(|c: char| !is_word(c)).map_or(0, |at| at + 1);
-    let tail = after.find(|c: char| !is_word(c)).unwrap_or(after.len());
-    let range = offset - line.len() + from..offset + tail;
+pub(super) fn hover(text: &str, offset: usize) -> Option<(std::ops::Range<usize>, String)> {
+    let place = toml::place(text, offset)?;
+    let range = word_at(text, offset);
     let word = text.get(range.clone()).filter(|word| !word.is_empty())?;
     // A section may be called as a code is.
-    let is_header = line.trim_start().starts_with('[');
     if let Some(entry) = catalogue::entries()
         .into_iter()
-        .find(|entry| entry.id == word && !is_header)
+        .find(|entry| entry.id == word && place.role == Role::Key)
     {
         let mut said = format!("**{}** {}", entry.id, entry.title);
         let mut rules = locus_invariants::rules().iter();
@@ -209,15 +193,12 @@ pub(super) fn hover(
         }
         return Some((range, said));
     }
-    let schema = known_schema();
-    let mut way = section;
-    if is_header {
-        way.clear();
+    if matches!(place.role, Role::Value { .. }) {
+        return None;
     }
-    way.push(word);
-    let own = schema_at(&schema, &way)?;
-    let said = own
-        .get("description")
-        .or_else(|| resolve(&schema, own).get("description"));
-    Some((range, format!("`{word}`\n\n{}", said?.as_str()?)))
+    let schema = known_schema();
+    let own = keys_at(&schema, &place.path).into_iter();
+    let mut own = own.filter(|(key, _)| *key == word);
+    let said = own.find_map(|(_, value)| about(&schema, value))?;
+    Some((range, format!("`{word}`\n\n{said}")))
 }
