@@ -112,7 +112,12 @@ impl Snapshot {
         };
         let mut all = language.suggest(&place);
         if half.is_key {
-            all.retain(|one| !siblings.contains(&one.text.as_str()));
+            // A function is the only key of its map.
+            let is_alone = siblings.is_empty();
+            all.retain(|one| {
+                !siblings.contains(&one.text.as_str())
+                    && (is_alone || one.detail != "function" || !language.is_function(&one.text))
+            });
         }
         let mut names = names_for(
             language,

@@ -253,7 +253,7 @@ impl Snapshot {
         let refuse = |message: String| Ok(Renamed::Refused(message));
         if !is_plain(new) {
             return refuse(format!(
-                "`{new}` cannot be written as a name without quotes"
+                "`{new}` is not a name: it has blanks, or YAML reads it as something else"
             ));
         }
         if here.defined.is_empty() {
@@ -317,16 +317,59 @@ impl Snapshot {
     }
 }
 
-/// Whether a name can stand anywhere in YAML as it is.
+/// Whether a name can stand anywhere in YAML as it is, and is text in every version of it.
 fn is_plain(name: &str) -> bool {
-    let mut chars = name.chars();
-    let starts = chars
-        .next()
-        .is_some_and(|first| first.is_alphabetic() || first == '_');
-    let words = ["true", "false", "null", "yes", "no", "on", "off", "y", "n"];
-    starts
-        && name
-            .chars()
-            .all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.'))
-        && !words.contains(&name.to_lowercase().as_str())
+    let is_text = |schema: yaml::Schema| schema.plain(name).is_none();
+    let in_brackets =
+        |c: char| matches!(c, ',' | '[' | ']' | '{' | '}') || c.is_control() || c.is_whitespace();
+    let is_sign = |c: char| "-?:#&*!|>'\"%@`".contains(c);
+    if name.contains(in_brackets)
+        || name.starts_with(is_sign)
+        || ![yaml::Schema::PyYaml, yaml::Schema::GoYaml2]
+            .into_iter()
+            .all(is_text)
+    {
+        return false;
+    }
+    let mut sources = Sources::new();
+    let text = format!("[{name}]");
+    let file = sources.add("", text.as_str());
+    let parsed = yaml::parse(&sources, file, &yaml::Limits::default());
+    let [document] = parsed.documents.as_slice() else {
+        return false;
+    };
+    let items = document.root.as_sequence().unwrap_or_default();
+    parsed.diagnostics.is_empty()
+        && matches!(items, [one] if one.as_str() == Some(name)
+            && one.span.len() as usize == name.len()
+            && one.anchor().is_none()
+            && one.tag().is_none())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_plain;
+
+    #[test]
+    fn names_that_yaml_reads_as_text_need_no_quotes() {
+        for name in [
+            "web",
+            "2web",
+            "a/b",
+            "app.kubernetes.io/name",
+            "über",
+            "x:y",
+            "_a",
+            "1.2.3",
+        ] {
+            assert!(is_plain(name), "{name}");
+        }
+        for name in [
+            "", " ", "a ", "a b", "true", "No", "off", "y", "null", "~", "1", "1.5", "0x1f",
+            "1:20", "a: b", "a #b", "#a", "-", "- a", "a,b", "{a}", "'a'", "\"a\"", "&a", "*a",
+            "!a", "a\nb", "|", "@a", "a:",
+        ] {
+            assert!(!is_plain(name), "{name}");
+        }
+    }
 }

@@ -396,3 +396,65 @@ fn labels_and_names_of_other_files_are_suggested() {
     );
     assert_eq!(labels(&found), ["http"]);
 }
+
+#[test]
+fn selectors_of_every_form_count_pods() {
+    let text = "\
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata: { name: all }
+spec:
+  maxUnavailable: 1
+  selector: {}
+---
+apiVersion: networking.k8s.io/v1
+kind: NetworkPolicy
+metadata: { name: some }
+spec:
+  podSelector: { matchExpressions: [{ key: app, operator: NotIn, values: [db] }] }
+  ingress:
+    - from:
+        - podSelector: { matchLabels: { app: db } }
+        - podSelector: { matchLabels: { app: db } }
+          namespaceSelector: {}
+";
+    let pod = |name: &str| {
+        format!(
+            "---\napiVersion: v1\nkind: Pod\nmetadata: {{ name: {name}, labels: {{ app: {name} }} }}\n\
+             spec: {{ containers: [{{ name: a, image: 'b:1' }}] }}\n"
+        )
+    };
+    let text = format!("{text}{}{}{}", pod("db"), pod("web"), pod("api"));
+    let (folder, mut client) = start(&[("a.yaml", &text)]);
+    let file = uri(&folder.path().join("a.yaml"));
+    let range =
+        json!({ "start": { "line": 0, "character": 0 }, "end": { "line": 99, "character": 0 } });
+    let hints = client.result(
+        "textDocument/inlayHint",
+        json!({ "textDocument": { "uri": file }, "range": range }),
+    );
+    let shown: Vec<(u64, &str)> = hints
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|hint| {
+            (
+                hint["position"]["line"].as_u64().unwrap(),
+                hint["label"].as_str().unwrap(),
+            )
+        })
+        .collect();
+    let expected = [
+        (5, "selects 3 pods of 3 workloads"),
+        (11, "selects 2 pods of 2 workloads"),
+        (14, "selects 1 pod of 1 workload"),
+    ];
+    assert_eq!(shown, expected);
+    assert_eq!(
+        client
+            .definition(&file, &position(&text, "", "podSelector"))
+            .len(),
+        2
+    );
+    assert_eq!(client.stop(), Some(0));
+}

@@ -48,6 +48,9 @@ pub(super) static NAMES: &[Names] = &[
             used(&["resources", "*", "condition"], NamePart::Each),
             used(&["outputs", "*", "condition"], NamePart::Each),
             used(&["**", "if"], NamePart::First),
+            used(&["**", "not"], NamePart::Each),
+            used(&["**", "and"], NamePart::Each),
+            used(&["**", "or"], NamePart::Each),
         ],
     },
 ];

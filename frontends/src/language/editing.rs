@@ -49,9 +49,9 @@ pub enum NamePart {
     Each,
     /// A text, or the first of a list.
     First,
-    /// What stands before the first colon of a text or of each text of a list.
+    /// What stands before the first colon of a text or of each text of a list, unless that is a path.
     BeforeColon,
-    /// What follows this in a text.
+    /// What follows this in a text, or after the sign of a text such as `name=value`.
     After(&'static str),
 }
 
@@ -157,11 +157,17 @@ fn take(part: NamePart, text: &str, node: &Node, kind: usize, found: &mut Vec<Na
         let Some(value) = node.as_str() else { return };
         let name = match part {
             NamePart::Each | NamePart::First => value,
+            // A path is no name.
+            NamePart::BeforeColon if value.starts_with(['.', '/', '~']) => return,
             NamePart::BeforeColon => value.split(':').next().unwrap_or(value),
-            NamePart::After(before) => match value.strip_prefix(before) {
-                Some(name) => name,
-                None => return,
-            },
+            NamePart::After(before) => {
+                let assigned = value.split_once('=').map_or(value, |(_, after)| after);
+                let name = value.strip_prefix(before);
+                if let Some(name) = name.or_else(|| assigned.strip_prefix(before)) {
+                    push_last(text, node, name, kind, None, found);
+                }
+                return;
+            }
         };
         push(text, node, name, kind, None, found);
     };
@@ -184,11 +190,48 @@ fn take(part: NamePart, text: &str, node: &Node, kind: usize, found: &mut Vec<Na
     }
 }
 
-/// Adds a name that stands in a node, if it is written there as it is, and all of what it is the name of if it defines that.
+/// Adds a name that a node starts with, if it is written there as it is, and all of what it is the name of if it defines that.
 pub(crate) fn push(
     text: &str,
     node: &Node,
     name: &str,
+    kind: usize,
+    defines: Option<Span>,
+    found: &mut Vec<NameAt>,
+) {
+    push_at(
+        text,
+        node,
+        (name, |text, name| text.find(name)),
+        kind,
+        defines,
+        found,
+    );
+}
+
+/// The same for a name that a node ends with.
+pub(crate) fn push_last(
+    text: &str,
+    node: &Node,
+    name: &str,
+    kind: usize,
+    defines: Option<Span>,
+    found: &mut Vec<NameAt>,
+) {
+    push_at(
+        text,
+        node,
+        (name, |text, name| text.rfind(name)),
+        kind,
+        defines,
+        found,
+    );
+}
+
+fn push_at(
+    text: &str,
+    node: &Node,
+    (name, find): (&str, fn(&str, &str) -> Option<usize>),
     kind: usize,
     defines: Option<Span>,
     found: &mut Vec<NameAt>,
@@ -198,7 +241,7 @@ pub(crate) fn push(
     if name.is_empty() || name.contains(['\n', '$', '{']) {
         return;
     }
-    if let Some(at) = written.find(name) {
+    if let Some(at) = find(written, name) {
         let start = start + at;
         found.push(NameAt {
             name: name.to_owned(),

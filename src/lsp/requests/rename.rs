@@ -12,7 +12,7 @@ use super::Failure;
 use crate::lsp::checker::is_model;
 use crate::lsp::uri;
 use crate::lsp::world::{World, bytes};
-use crate::session::Renamed;
+use crate::session::{Project, Renamed};
 
 /// Changes by the path of the file.
 pub(super) type Edits = BTreeMap<String, Vec<(Range<usize>, String)>>;
@@ -64,7 +64,22 @@ pub(super) fn rename(
     let Some(name) = world.name_at(&path, offset)? else {
         return Err(Failure::Refused("there is no name here".to_owned()));
     };
-    let projects = world.projects_of(&path);
+    // All that reads a file in which something changes is checked.
+    let mut projects = world.projects_of(&path);
+    let mut changed: Vec<&str> = name.defined.iter().map(|(path, _)| path.as_str()).collect();
+    changed.extend(name.used.iter().map(|(path, _)| path.as_str()));
+    changed.sort_unstable();
+    changed.dedup();
+    for other in changed.into_iter().filter(|other| *other != path) {
+        for project in world.projects_of(other) {
+            let known = |one: &Project| {
+                one.files == project.files && one.language.name() == project.language.name()
+            };
+            if !projects.iter().any(known) {
+                projects.push(project);
+            }
+        }
+    }
     let (given, cancel) = (world.given(), &world.cancel);
     let renamed = world
         .snapshot

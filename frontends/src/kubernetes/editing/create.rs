@@ -2,7 +2,8 @@
 
 use locus_core::Span;
 
-use super::names::{DATA_KEY, NAMES, OBJECT, VOLUME, documents};
+use super::documents::documents;
+use super::names::{DATA_KEY, NAMES, OBJECT, VOLUME};
 use crate::kubernetes::object::Scope;
 use crate::kubernetes::release;
 use crate::language::{FileText, NameAt};

@@ -1,9 +1,12 @@
 //! What editors ask about manifests: names and what they refer to, and what can be written.
 
 mod create;
+mod documents;
 mod names;
+mod selectors;
 mod suggest;
 
 pub(super) use create::{called, create};
-pub(super) use names::{NAMES, find, hints, names_for, selected};
+pub(super) use names::{NAMES, find, names_for};
+pub(super) use selectors::{hints, selected};
 pub(super) use suggest::suggest;

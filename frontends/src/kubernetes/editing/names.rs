@@ -4,8 +4,11 @@ use std::collections::BTreeMap;
 
 use locus_core::Span;
 
+use super::documents::{Doc, documents, items};
+use super::selectors::Selector;
 use crate::kubernetes::object::Scope;
 use crate::kubernetes::release;
+use crate::kubernetes::schema::schema;
 use crate::language::editing::push;
 use crate::language::{FileText, NameAt, NameSort, Names, Place};
 use crate::yaml::{Kind, Node};
@@ -38,107 +41,6 @@ const SERVICE_PORT: usize = 3;
 pub(super) const DATA_KEY: usize = 4;
 const LABEL: usize = 5;
 const CONTAINER: usize = 6;
-
-/// A document, and what its names are names in.
-pub(super) struct Doc<'n> {
-    pub(super) node: &'n Node,
-    kind: &'n str,
-    name: &'n str,
-    namespace: &'n str,
-    /// What tells it from all others.
-    id: String,
-}
-
-impl<'n> Doc<'n> {
-    fn of(node: &'n Node, number: usize) -> Doc<'n> {
-        let text = |node: Option<&'n Node>| node.and_then(Node::as_str).unwrap_or_default();
-        let metadata = node.get("metadata");
-        let namespace = text(metadata.and_then(|metadata| metadata.get("namespace")));
-        Doc {
-            node,
-            kind: text(node.get("kind")),
-            name: text(metadata.and_then(|metadata| metadata.get("name"))),
-            namespace: match namespace {
-                "" => "default",
-                given => given,
-            },
-            id: format!("document {number}"),
-        }
-    }
-
-    /// The template of its pods, or itself when it is one.
-    pub(super) fn pod(&self) -> Option<&'n Node> {
-        let spec = self.node.get("spec")?;
-        match self.kind {
-            "Pod" => Some(self.node),
-            "CronJob" => spec.get("jobTemplate")?.get("spec")?.get("template"),
-            _ => spec.get("template"),
-        }
-    }
-
-    fn labels(&self) -> BTreeMap<&'n str, &'n str> {
-        let labels = self
-            .pod()
-            .and_then(|pod| pod.get("metadata")?.get("labels"));
-        pairs(labels)
-    }
-
-    /// Whether its pods have all labels that a selector by labels asks for.
-    fn is_selected(&self, selector: &BTreeMap<&str, &str>) -> bool {
-        let labels = self.labels();
-        !selector.is_empty()
-            && self.pod().is_some()
-            && selector
-                .iter()
-                .all(|(key, value)| labels.get(key) == Some(value))
-    }
-
-    fn port_names(&self) -> Vec<&'n str> {
-        let spec = self.pod().and_then(|pod| pod.get("spec"));
-        let mut names = Vec::new();
-        for key in ["containers", "initContainers"] {
-            for container in items(spec.and_then(|spec| spec.get(key))) {
-                for port in items(container.get("ports")) {
-                    names.extend(port.get("name").and_then(Node::as_str));
-                }
-            }
-        }
-        names
-    }
-}
-
-fn items(node: Option<&Node>) -> &[Node] {
-    node.and_then(Node::as_sequence).unwrap_or_default()
-}
-
-fn pairs(node: Option<&Node>) -> BTreeMap<&str, &str> {
-    let entries = node.and_then(Node::as_mapping).into_iter();
-    let entries = entries.flat_map(|mapping| mapping.named());
-    entries
-        .filter_map(|(key, entry)| Some((&**key, entry.value.as_str()?)))
-        .collect()
-}
-
-/// All documents of some files: the number of the file with each. Items of lists are documents too.
-pub(super) fn documents<'n>(files: &[FileText<'n>]) -> Vec<(usize, Doc<'n>)> {
-    let mut all = Vec::new();
-    for (at, file) in files.iter().enumerate() {
-        for root in &file.roots {
-            let listed = match root.get("kind").and_then(Node::as_str) {
-                Some(kind) if kind.ends_with("List") => items(root.get("items")),
-                _ => &[],
-            };
-            if listed.is_empty() {
-                all.push((at, *root));
-            }
-            all.extend(listed.iter().map(|item| (at, item)));
-        }
-    }
-    let numbered = all.into_iter().enumerate();
-    numbered
-        .map(|(number, (at, node))| (at, Doc::of(node, number)))
-        .collect()
-}
 
 /// What a name of an object of a kind is a name in.
 fn object_scope(kind: &str, namespace: &str) -> String {
@@ -175,13 +77,31 @@ fn named_kind<'n>(path: &[&'n str], beside: Option<&'n Node>) -> Option<&'n str>
         [.., "ingressClassName"] => "IngressClass",
         [.., "metadata", "namespace"] | [.., "subjects", "namespace"] => "Namespace",
         [.., "subjects", "name"] => said("kind").filter(|&kind| kind == "ServiceAccount")?,
+        [.., "parentRefs", "name"] => said("kind").unwrap_or("Gateway"),
         [
             ..,
-            "roleRef" | "scaleTargetRef" | "dataSource" | "targetRef" | "parentRefs",
+            "roleRef" | "scaleTargetRef" | "dataSource" | "targetRef",
             "name",
         ] => said("kind")?,
         _ => return None,
     })
+}
+
+/// The kind whose objects rules of access call so.
+fn kind_of(resource: &str) -> Option<&'static str> {
+    let plural = |kind: &str| {
+        let word = kind.to_lowercase();
+        match word.strip_suffix('y') {
+            _ if word == "endpoints" => word,
+            Some(stem) if !word.ends_with("ey") => format!("{stem}ies"),
+            _ if word.ends_with('s') => format!("{word}es"),
+            _ => format!("{word}s"),
+        }
+    };
+    let mut kinds = schema().kinds.iter();
+    kinds
+        .find(|served| plural(served.kind) == resource)
+        .map(|served| served.kind)
 }
 
 /// What a place uses, when it is a name: its kind and its scope.
@@ -202,6 +122,17 @@ fn used_at(
         }
         ["spec", "ports", "targetPort"] if doc.kind == "Service" => {
             return Some((CONTAINER_PORT, ports.of(&doc.id)));
+        }
+        ["spec", "ingress" | "egress", "ports", "port"] if doc.kind == "NetworkPolicy" => {
+            return Some((CONTAINER_PORT, ports.of(&doc.id)));
+        }
+        ["rules", "resourceNames"] if doc.kind == "Role" => {
+            let mut resources = items(beside?.get("resources")).iter();
+            let kind = resources.find_map(|one| kind_of(one.as_str()?))?;
+            return Some((OBJECT, object_scope(kind, doc.namespace)));
+        }
+        [.., "nodeSelectorTerms", "matchExpressions", "values"] => {
+            return Some((LABEL, format!("node {}", said("key")?)));
         }
         [.., "service", "port", "name"] => {
             // The service that the port is of stands one map further out.
@@ -278,7 +209,7 @@ fn defined_at(doc: &Doc<'_>, ports: &Ports, path: &[&str]) -> Option<(usize, Str
     })
 }
 
-/// Which documents mean the same by the name of a port: a service and the pods that it selects.
+/// Which documents mean the same by the name of a port: a service or a policy, and the pods that it selects.
 struct Ports(BTreeMap<String, String>);
 
 impl Ports {
@@ -291,21 +222,17 @@ impl Ports {
             }
             at
         };
-        for (_, service) in documents.iter().filter(|(_, doc)| doc.kind == "Service") {
-            let selector = pairs(
-                service
-                    .node
-                    .get("spec")
-                    .and_then(|spec| spec.get("selector")),
-            );
-            for (_, doc) in documents {
-                if doc.namespace == service.namespace
-                    && doc.is_selected(&selector)
-                    && !doc.port_names().is_empty()
-                {
-                    let (a, b) = (find(&groups, &service.id), find(&groups, &doc.id));
-                    if a != b {
-                        groups.insert(a, b);
+        for (_, holder) in documents {
+            for selector in whose_ports(holder) {
+                for (_, doc) in documents {
+                    if doc.namespace == holder.namespace
+                        && selector.selects(doc) == Some(true)
+                        && !doc.port_names().is_empty()
+                    {
+                        let (a, b) = (find(&groups, &holder.id), find(&groups, &doc.id));
+                        if a != b {
+                            groups.insert(a, b);
+                        }
                     }
                 }
             }
@@ -317,6 +244,42 @@ impl Ports {
     fn of(&self, id: &str) -> String {
         self.0.get(id).cloned().unwrap_or_else(|| id.to_owned())
     }
+}
+
+/// The selectors of the pods whose ports an object calls by name.
+fn whose_ports<'n>(doc: &Doc<'n>) -> Vec<Selector<'n>> {
+    let spec = doc.node.get("spec");
+    let get = |key: &str| spec.and_then(|spec| spec.get(key));
+    match doc.kind {
+        "Service" => {
+            let selector = get("selector").and_then(|node| Selector::of(node, true));
+            selector.into_iter().collect()
+        }
+        "NetworkPolicy" => {
+            let is_named = |rule: &&Node| {
+                let mut ports = items(rule.get("ports")).iter();
+                let named = |port: &Node| port.get("port").is_some_and(|port| !is_number(port));
+                ports.any(named)
+            };
+            let mut selectors = Vec::new();
+            if items(get("ingress")).iter().any(|rule| is_named(&rule)) {
+                selectors.extend(get("podSelector").and_then(|node| Selector::of(node, false)));
+            }
+            // Of pods elsewhere, the namespace does not tell which are meant.
+            let rules = items(get("egress")).iter().filter(is_named);
+            let peers = rules.flat_map(|rule| items(rule.get("to")));
+            let peers = peers.filter(|peer| peer.get("namespaceSelector").is_none());
+            let chosen = peers.filter_map(|peer| Selector::of(peer.get("podSelector")?, false));
+            selectors.extend(chosen);
+            selectors
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn is_number(node: &Node) -> bool {
+    let text = node.as_str().unwrap_or_default();
+    text.chars().all(|c| c.is_ascii_digit())
 }
 
 /// All names of some files that are checked together.
@@ -381,8 +344,7 @@ impl<'n> Finder<'_, 'n> {
                     used_at(self.doc, self.ports, path, beside, around)
                 {
                     // A port that is a number is no name.
-                    let is_number = value.chars().all(|c| c.is_ascii_digit());
-                    if !(kind == CONTAINER_PORT && is_number) {
+                    if !(kind == CONTAINER_PORT && is_number(node)) {
                         self.push(node, value, kind, scope, None);
                     }
                 }
@@ -449,115 +411,4 @@ pub(in crate::kubernetes) fn names_for(place: &Place<'_>) -> Vec<(usize, Option<
         return Vec::new();
     };
     vec![(kind, Some(scope))]
-}
-
-/// The selector of an object that selects pods, and what it selects.
-struct Selection<'d, 'n> {
-    /// The key of the selector.
-    key: Span,
-    /// The workloads whose pods it selects.
-    chosen: Vec<&'d Doc<'n>>,
-}
-
-impl<'d, 'n> Selection<'d, 'n> {
-    /// None of a selector with expressions, which are counted by nobody here: a wrong count is worse than none.
-    fn of(doc: &Doc<'n>, documents: &'d [(usize, Doc<'n>)]) -> Option<Self> {
-        let spec = doc.node.get("spec").and_then(Node::as_mapping)?;
-        let entry = spec.entry(selector_key(doc.kind)?)?;
-        let node = &entry.value;
-        if node.get("matchExpressions").is_some() {
-            return None;
-        }
-        let selector = pairs(node.get("matchLabels").or(Some(node)));
-        if selector.is_empty() {
-            return None;
-        }
-        let others = documents.iter().map(|(_, other)| other);
-        let chosen =
-            others.filter(|other| other.namespace == doc.namespace && other.is_selected(&selector));
-        Some(Selection {
-            key: entry.key.span,
-            chosen: chosen.collect(),
-        })
-    }
-}
-
-/// The names of what a selector selects whose key is at a place: the number of the file with each.
-pub(in crate::kubernetes) fn selected(
-    files: &[FileText<'_>],
-    file: usize,
-    offset: usize,
-) -> Vec<(usize, Span)> {
-    let documents = documents(files);
-    let own = documents.iter().filter(|(at, _)| *at == file);
-    let mut selections = own.filter_map(|(_, doc)| Selection::of(doc, &documents));
-    let covers = |span: Span| span.start as usize <= offset && offset <= span.end as usize;
-    let Some(selection) = selections.find(|selection| covers(selection.key)) else {
-        return Vec::new();
-    };
-    let name = |doc: &Doc<'_>| Some(doc.node.get("metadata")?.get("name")?.span);
-    let found = documents.iter().filter_map(|(at, doc)| {
-        let is_chosen = selection.chosen.iter().any(|one| one.id == doc.id);
-        is_chosen.then(|| Some((*at, name(doc)?))).flatten()
-    });
-    found.collect()
-}
-
-/// How many pods a selector selects, and how often each of them is wanted.
-pub(in crate::kubernetes) fn hints(files: &[FileText<'_>], file: usize) -> Vec<(usize, String)> {
-    let documents = documents(files);
-    let mut all = Vec::new();
-    for (_, doc) in documents.iter().filter(|(at, _)| *at == file) {
-        let Some(Selection { key, chosen }) = Selection::of(doc, &documents) else {
-            continue;
-        };
-        let mut pods = 0_u64;
-        let mut open = false;
-        for other in &chosen {
-            match replicas(other) {
-                Some(count) => pods += count,
-                None => open = true,
-            }
-        }
-        let text = match (chosen.len(), open) {
-            (0, _) => "selects no pods".to_owned(),
-            (n, true) => format!("selects pods of {n} {}", word(n, "workload")),
-            (n, false) => {
-                let pods_word = if pods == 1 { "pod" } else { "pods" };
-                format!("selects {pods} {pods_word} of {n} {}", word(n, "workload"))
-            }
-        };
-        all.push((key.end as usize + 1, text));
-    }
-    all
-}
-
-fn word(count: usize, word: &str) -> String {
-    match count {
-        1 => word.to_owned(),
-        _ => format!("{word}s"),
-    }
-}
-
-/// The key of the specification under which objects of a kind select pods.
-fn selector_key(kind: &str) -> Option<&'static str> {
-    match kind {
-        "Service" | "PodDisruptionBudget" | "ReplicationController" => Some("selector"),
-        "NetworkPolicy" => Some("podSelector"),
-        _ => None,
-    }
-}
-
-/// How many pods a workload runs; none when the text does not tell.
-fn replicas(doc: &Doc<'_>) -> Option<u64> {
-    match doc.kind {
-        "Pod" => Some(1),
-        "Deployment" | "StatefulSet" | "ReplicaSet" | "ReplicationController" => {
-            match doc.node.get("spec")?.get("replicas") {
-                Some(count) => count.as_str()?.parse().ok(),
-                None => Some(1),
-            }
-        }
-        _ => None,
-    }
 }

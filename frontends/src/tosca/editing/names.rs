@@ -1,5 +1,7 @@
 //! Names of templates, inputs and types, and where they are used.
 
+use std::collections::BTreeSet;
+
 use super::super::grammar::tables::FILE;
 use super::super::grammar::{Shape, TypeKind};
 use super::super::version::Version;
@@ -8,7 +10,7 @@ use super::{
 };
 use locus_core::Span;
 
-use crate::language::editing::push;
+use crate::language::editing::{push, push_last};
 use crate::language::{FileText, NameAt, Place};
 use crate::yaml::{Kind, Node};
 
@@ -23,23 +25,38 @@ const OF_NODES: &[&str] = &[
 
 /// All names of some files; templates and inputs are those of one file.
 pub(in crate::tosca) fn find(files: &[FileText<'_>]) -> Vec<Vec<NameAt>> {
-    let mut all = Vec::new();
+    let mut all: Vec<(Vec<NameAt>, Vec<NameAt>)> = Vec::new();
     for (number, file) in files.iter().enumerate() {
-        let mut found = Vec::new();
+        let (mut found, mut perhaps) = (Vec::new(), Vec::new());
         for root in &file.roots {
             let mut finder = Finder {
                 version: version(root),
                 text: file.text,
                 scope: format!("file {number}"),
                 found: &mut found,
+                perhaps: &mut perhaps,
             };
             finder.walk(root, Held::Entity(&FILE), &mut Vec::new());
         }
-        found.sort_by_key(|name: &NameAt| (name.span.start, name.kind, !name.is_definition()));
-        found.dedup();
-        all.push(found);
+        all.push((found, perhaps));
     }
-    all
+    let sure = all.iter().flat_map(|(found, _)| found);
+    let defined: BTreeSet<(usize, String)> = sure
+        .filter(|name| name.is_definition())
+        .map(|name| (name.kind, name.name.clone()))
+        .collect();
+    let each = all.into_iter().map(|(mut found, mut perhaps)| {
+        perhaps.retain(|name| defined.contains(&(name.kind, name.name.clone())));
+        found.append(&mut perhaps);
+        // Where a template or a type may be named, a template is meant first.
+        found.sort_by_key(|name| {
+            let is_type = name.kind < INPUT;
+            (name.span.start, is_type, name.kind, !name.is_definition())
+        });
+        found.dedup();
+        found
+    });
+    each.collect()
 }
 
 struct Finder<'f> {
@@ -47,6 +64,8 @@ struct Finder<'f> {
     text: &'f str,
     scope: String,
     found: &'f mut Vec<NameAt>,
+    /// What is the name of a type if there is such a type, and something else if not.
+    perhaps: &'f mut Vec<NameAt>,
 }
 
 /// The kind of names that keys under a path define.
@@ -98,6 +117,31 @@ fn uses(path: &[&str]) -> Option<usize> {
     })
 }
 
+/// The kinds of types that the text at a path may name, where something else may stand too.
+fn may_name(path: &[&str]) -> &'static [TypeKind] {
+    let path = match path {
+        ["topology_template" | "service_template", rest @ ..] => rest,
+        all => all,
+    };
+    match path {
+        ["node_types", _, "requirements", "", _]
+        | [
+            "node_types" | "node_templates",
+            _,
+            "requirements",
+            "",
+            _,
+            "capability",
+        ] => &[TypeKind::Capability],
+        ["node_templates", _, "requirements", "", _, "relationship"] => &[TypeKind::Relationship],
+        ["node_templates", _, "requirements", "", _]
+        | ["node_templates", _, "requirements", "", _, "node"]
+        | ["group_types", _, "members", ""] => &[TypeKind::Node],
+        ["policy_types", _, "targets", ""] => &[TypeKind::Node, TypeKind::Group],
+        _ => &[],
+    }
+}
+
 impl Finder<'_> {
     fn walk<'n>(&mut self, node: &'n Node, held: Held, path: &mut Vec<&'n str>) {
         if node.alias().is_some() {
@@ -142,7 +186,11 @@ impl Finder<'_> {
                 {
                     // Of a name with a prefix, what follows it is the type's own.
                     let name = value.rsplit(':').next().unwrap_or(value);
-                    self.push(node, name, type_kind(*kind), None);
+                    push_last(self.text, node, name, type_kind(*kind), None, self.found);
+                }
+                for kind in may_name(path) {
+                    let name = value.rsplit(':').next().unwrap_or(value);
+                    push_last(self.text, node, name, type_kind(*kind), None, self.perhaps);
                 }
                 if let Some(kind) = uses(path)
                     && !WORDS.contains(&value)
@@ -188,6 +236,11 @@ pub(in crate::tosca) fn names_for(place: &Place<'_>) -> Vec<(usize, Option<Strin
     {
         all.push(type_kind(*kind));
     }
+    for kind in may_name(place.path) {
+        all.push(type_kind(*kind));
+    }
+    all.sort_unstable();
+    all.dedup();
     // Templates and inputs are those of the own file, which comes first.
     let scope = |kind: usize| (kind >= INPUT).then(|| "file 0".to_owned());
     all.into_iter().map(|kind| (kind, scope(kind))).collect()

@@ -67,6 +67,11 @@ fn keys(place: &Place<'_>, version: Version, documents: &[&Node]) -> Vec<Suggest
                 return all.map(|(name, node)| property(name, node)).collect();
             }
             ["requirements", ""] | ["requirements"] => {
+                // An item has one name.
+                let items = place.map().and_then(Node::as_mapping);
+                if rest.len() == 2 && items.is_some_and(|item| item.len() > 1) {
+                    return Vec::new();
+                }
                 let all = members(documents, kind, ty, "requirements").into_iter();
                 return all
                     .map(|(name, node)| member(name, node, "requirement"))
@@ -347,6 +352,7 @@ fn types(place: &Place<'_>, kind: TypeKind, documents: &[&Node]) -> Vec<Suggesti
             "scalar-unit.size",
             "scalar-unit.time",
             "scalar-unit.frequency",
+            "scalar-unit.bitrate",
         ];
         all.extend(words.map(|word| plain(word, "data type")));
     }
