@@ -199,14 +199,8 @@ pub(crate) fn push(
     defines: Option<Span>,
     found: &mut Vec<NameAt>,
 ) {
-    push_at(
-        text,
-        node,
-        (name, |text, name| text.find(name)),
-        kind,
-        defines,
-        found,
-    );
+    let at = written(text, node).find(name);
+    push_at(node, name, at, kind, defines, found);
 }
 
 /// The same for a name that a node ends with.
@@ -218,31 +212,30 @@ pub(crate) fn push_last(
     defines: Option<Span>,
     found: &mut Vec<NameAt>,
 ) {
-    push_at(
-        text,
-        node,
-        (name, |text, name| text.rfind(name)),
-        kind,
-        defines,
-        found,
-    );
+    let at = written(text, node).rfind(name);
+    push_at(node, name, at, kind, defines, found);
 }
 
+/// The text of a node.
+fn written<'t>(text: &'t str, node: &Node) -> &'t str {
+    let (start, end) = (node.span.start as usize, node.span.end as usize);
+    text.get(start..end).unwrap_or_default()
+}
+
+/// Adds a name at a place within a node.
 fn push_at(
-    text: &str,
     node: &Node,
-    (name, find): (&str, fn(&str, &str) -> Option<usize>),
+    name: &str,
+    at: Option<usize>,
     kind: usize,
     defines: Option<Span>,
     found: &mut Vec<NameAt>,
 ) {
-    let (start, end) = (node.span.start as usize, node.span.end as usize);
-    let written = text.get(start..end).unwrap_or_default();
     if name.is_empty() || name.contains(['\n', '$', '{']) {
         return;
     }
-    if let Some(at) = find(written, name) {
-        let start = start + at;
+    if let Some(at) = at {
+        let start = node.span.start as usize + at;
         found.push(NameAt {
             name: name.to_owned(),
             span: Span::new(node.span.file, start, start + name.len()),
