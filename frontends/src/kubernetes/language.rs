@@ -573,5 +573,6 @@ fn is_tool(version: &str) -> bool {
             | "tilt.dev"
             | "kubelet.config.k8s.io"
             | "kubeadm.k8s.io"
+            | "unfurl"
     )
 }

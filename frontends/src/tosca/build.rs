@@ -14,6 +14,7 @@ use locus_core::vocabulary::FieldId;
 use locus_core::{Diagnostic, Int, Span, Value};
 use rustc_hash::FxHashMap;
 
+use super::grammar::TypeKind;
 use super::model::{Allowed, Capability, Requirement};
 use super::names::TypeId;
 use super::topology::{Assignment, Group, NodeTemplate, Target, Topology};
@@ -37,6 +38,7 @@ pub(super) fn build(
         numbers: FxHashMap::default(),
         truths: [None; 2],
         types: FxHashMap::default(),
+        by_name: FxHashMap::default(),
         nodes: Vec::new(),
         capabilities: FxHashMap::default(),
         assigned: FxHashMap::default(),
@@ -71,6 +73,7 @@ struct Builder<'b, 't, 'a> {
     numbers: FxHashMap<u64, AtomId>,
     truths: [Option<AtomId>; 2],
     types: FxHashMap<TypeId, AtomId>,
+    by_name: FxHashMap<(TypeKind, &'a str), AtomId>,
     nodes: Vec<AtomId>,
     capabilities: FxHashMap<(usize, Arc<str>), AtomId>,
     assigned: FxHashMap<(usize, usize), AtomId>,
@@ -153,10 +156,21 @@ impl<'a> Builder<'_, '_, 'a> {
             }
         }
         let defined = model.names.get(id);
+        let global = model.global_name(id);
+        if let Some(&atom) = global.and_then(|name| self.by_name.get(&name)) {
+            self.types.insert(id, atom);
+            for ancestor in model.ancestors(id).skip(1).collect::<Vec<_>>() {
+                if let Some(other) = self.ty(ancestor) {
+                    self.facts.tuple(field!("Type", "is"), &[atom, other]);
+                }
+            }
+            return Some(atom);
+        }
         let atom = self
             .facts
             .atom(sig_id!("Type"), defined.name.clone(), defined.span);
         self.types.insert(id, atom);
+        self.by_name.extend(global.map(|name| (name, atom)));
         self.say_text(field!("Type", "name"), atom, defined.name, defined.span);
         for ancestor in model.ancestors(id).collect::<Vec<_>>() {
             if let Some(other) = self.ty(ancestor) {
@@ -219,6 +233,7 @@ impl<'a> Builder<'_, '_, 'a> {
         template: &NodeTemplate<'a>,
         capability: &Rc<Capability<'a>>,
     ) {
+        let topology = self.topology;
         let Some(&owner) = self.nodes.get(index) else {
             return;
         };
@@ -240,7 +255,7 @@ impl<'a> Builder<'_, '_, 'a> {
         let incoming = self.incoming.get(&(index, capability.name.clone()));
         let incoming = incoming.copied().unwrap_or(0);
         self.say_number(field!("Capability", "incoming"), atom, incoming, span);
-        if let Some(most) = capability.occurrences.most {
+        if let Some(most) = topology.most(index, capability) {
             self.say_number(field!("Capability", "most"), atom, most, span);
         }
     }
@@ -289,17 +304,22 @@ impl<'a> Builder<'_, '_, 'a> {
         if let Some(most) = requirement.count.most {
             self.say_number(field!("Slot", "most"), atom, most, span);
         }
-        let counts: Option<Vec<u64>> = own().map(|assignment| assignment.count).collect();
+        let count = |optional: bool| {
+            let counted = own().filter(|assignment| optional || !assignment.optional);
+            let mut counts = counted.map(|assignment| assignment.count);
+            counts.try_fold(0_u64, |sum, count| Some(sum.saturating_add(count?)))
+        };
         let mapped = topology.is_mapped(index, &requirement.name);
         let none = own().next().is_none();
-        // In 2.0 what is not assigned is assigned implicitly, as often as it must be; what is mapped is met outside, and
-        // a node that is found or substituted brings what it needs.
-        let implied = none && !topology.version().is_simple()
-            || mapped
-            || none && topology.is_selected(index);
-        if let Some(counts) = counts.filter(|_| !implied) {
-            let assigned = counts.iter().sum();
-            self.say_number(field!("Slot", "assigned"), atom, assigned, span);
+        // What is mapped is met outside, and a node that is found, or in 1.x substituted, brings what it needs.
+        let met = mapped || none && topology.brings_its_own(index);
+        if !met {
+            if let Some(assigned) = count(true) {
+                self.say_number(field!("Slot", "assigned"), atom, assigned, span);
+            }
+            if let Some(certain) = count(false) {
+                self.say_number(field!("Slot", "certain"), atom, certain, span);
+            }
         }
         self.say_type(
             field!("Slot", "relationship"),

@@ -64,6 +64,8 @@ pub struct Reader<'r> {
     by_path: FxHashMap<String, Option<usize>>,
     profiles: FxHashMap<String, Vec<(String, String)>>,
     normative: Option<usize>,
+    /// The version of the file whose imports are being followed.
+    importer: Option<Version>,
     /// Files whose imports are still to be followed, with their paths.
     due: Vec<(usize, String)>,
 }
@@ -83,6 +85,7 @@ impl<'r> Reader<'r> {
             by_path: FxHashMap::default(),
             profiles: FxHashMap::default(),
             normative: None,
+            importer: None,
             due: Vec::new(),
         }
     }
@@ -94,6 +97,7 @@ impl<'r> Reader<'r> {
         }
         match self.loader.load(path) {
             Ok(bytes) => {
+                self.importer = None;
                 let index = self.text(path, &bytes, None);
                 self.by_path.insert(path.to_owned(), index);
                 self.follow_all();
@@ -222,6 +226,13 @@ impl<'r> Reader<'r> {
     /// The version that a file says it has.
     fn version(&mut self, root: &Mapping, id: FileId, imported: Option<Span>) -> Option<Version> {
         let first = root.entries.first();
+        let api = root.get("apiVersion");
+        if let Some(api) = api.filter(|api| api.as_str().is_some_and(super::version::is_ensemble)) {
+            let message = "this is an ensemble of Unfurl, whose files differ from TOSCA and cannot be checked";
+            let diagnostic = Diagnostic::warning("tosca-dialect", message);
+            self.unchecked.push(diagnostic.at(api.used_at()));
+            return None;
+        }
         let Some(entry) = root.entry("tosca_definitions_version") else {
             let message = "there is no `tosca_definitions_version`";
             let diagnostic = Diagnostic::error("tosca-version", message)
@@ -233,7 +244,9 @@ impl<'r> Reader<'r> {
             };
             self.diagnostics.push(diagnostic);
             let simple = root.get("topology_template").is_some();
-            return Some(if simple { Version::V1_3 } else { Version::V2_0 });
+            let own = if simple { Version::V1_3 } else { Version::V2_0 };
+            // Most likely that of the file that imports it.
+            return Some(self.importer.unwrap_or(own));
         };
         let text = match entry.value.typed(Schema::Core) {
             Some(Typed::Str(text)) => text,
@@ -319,18 +332,22 @@ impl<'r> Reader<'r> {
             return Vec::new();
         };
         let version = file.version;
+        self.importer = Some(version);
         let root = file.root.clone();
         let Some(items) = root.get("imports").and_then(Node::as_sequence) else {
             return Vec::new();
         };
         let mut imports = Vec::new();
         for item in items {
-            let stated = self.stated(item, version);
-            let Some(stated) = stated else { continue };
+            let Some(stated) = self.stated(item, version) else {
+                let file = None;
+                imports.push(Import { file, prefix: None });
+                continue;
+            };
             let file = match self.follow(&stated, path, &root, version) {
                 Followed::File(file) => Some(file),
-                Followed::Elsewhere => None,
-                Followed::Refused => continue,
+                // What was refused has been told, and what it would have defined is not known.
+                Followed::Elsewhere | Followed::Refused => None,
             };
             imports.push(Import {
                 file,
@@ -460,6 +477,23 @@ impl<'r> Reader<'r> {
                 Some(Place::Local(local)) => folder = join(&folder, local),
                 _ => return self.elsewhere(text, stated.span),
             }
+        }
+        if let Some(name) = text
+            .strip_prefix('<')
+            .and_then(|rest| rest.strip_suffix('>'))
+        {
+            let message =
+                format!("`{name}` is a file that comes with Yorc, so what it defines is not known");
+            let diagnostic = Diagnostic::warning("tosca-dialect", message)
+                .help("import a copy of it, or name the folder of one by `--types DIR`");
+            for folder in self.folders.clone() {
+                let path = join(&folder, name);
+                if self.loader.load(&path).is_ok() {
+                    return self.file(&path, &path, stated.span);
+                }
+            }
+            self.unchecked.push(diagnostic.at(stated.span));
+            return Followed::Elsewhere;
         }
         match place(text) {
             Place::Remote => {

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use locus_core::{Diagnostic, Sources, Span};
 use rustc_hash::FxHashMap;
 
-use super::model::{DataType, Model, Primitive, Property, Schema};
+use super::model::{Model, Primitive, Property, Schema};
 use super::text::Version;
 use super::value::{Checker, Val, scalar::Units};
 use super::{Options, Service};
@@ -98,10 +98,14 @@ fn in_file(
 /// Reads a value that was given to an input; what is wrong with it is told where it was given.
 pub(super) fn read<'a>(
     checker: &Checker<'_, 'a>,
-    node: &Node,
+    node: &'a Node,
     property: &Property<'a>,
     span: Span,
 ) -> Val {
+    // What is in a list or a map is written as it is in a file.
+    if node.typed(Yaml::Core).is_none() {
+        return checker.read(node, &property.schema, &property.name);
+    }
     let value = typed(checker.model, node, &property.schema);
     let Some(value) = value else {
         let needed = checker.model.describe(&property.schema);
@@ -133,31 +137,7 @@ fn typed<'a>(model: &Model<'a>, node: &Node, schema: &Schema<'a>) -> Option<Val>
         Some(Typed::Float(value)) => Val::Float(value),
         Some(Typed::Str(text)) => Val::Str(text),
         Some(Typed::Null) => Val::Null,
-        None => {
-            let held = model.entry(schema);
-            let entry = |node: &Node| match &held {
-                Some(entry) => typed(model, node, entry),
-                None => typed(model, node, &Schema::unknown(schema.file)),
-            };
-            return match (node.as_sequence(), node.as_mapping()) {
-                (Some(items), _) => {
-                    Some(Val::List(items.iter().map(entry).collect::<Option<_>>()?))
-                }
-                (None, Some(map)) => {
-                    let fields = map
-                        .named()
-                        .map(|(name, held)| Some((name.clone(), entry(&held.value)?)));
-                    let structured = matches!(schema.ty, DataType::Type(_))
-                        && model.primitive(schema.ty).is_none();
-                    if structured {
-                        Some(Val::Unknown)
-                    } else {
-                        Some(Val::Map(fields.collect::<Option<_>>()?))
-                    }
-                }
-                _ => None,
-            };
-        }
+        None => return None,
     };
     let text = node.text().cloned().unwrap_or_else(|| "".into());
     match model.primitive(schema.ty) {

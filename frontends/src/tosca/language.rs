@@ -129,6 +129,10 @@ impl Language for Tosca {
         if root.get("tosca_definitions_version").is_some() {
             return Some((&TEMPLATE, Confidence::Certain));
         }
+        let api = root.get("apiVersion").and_then(Node::as_str);
+        if api.is_some_and(super::version::is_ensemble) {
+            return Some((&TEMPLATE, Confidence::Certain));
+        }
         let sections = ["topology_template", "service_template", "node_types"];
         let mut sections = sections.iter().filter_map(|key| root.get(key));
         let found = sections.any(|node: &Node| node.as_mapping().is_some());

@@ -126,14 +126,19 @@ pub fn load(path: &str, options: &Options, loader: &dyn Loader, sources: &mut So
 }
 
 /// Checks files that were read, and says what the one that was named describes; its locations get names with the prefix.
-fn understand(
-    files: &[File],
+fn understand<'a>(
+    files: &'a [File],
     entry: usize,
     prefix: &str,
-    given: &FxHashMap<String, (Node, Span)>,
+    given: &'a FxHashMap<String, (Node, Span)>,
     options: &Options,
     service: &mut Service,
 ) {
+    let Some(file) = files.get(entry) else { return };
+    let nothing = Node::new(
+        crate::yaml::Kind::Mapping(crate::yaml::Mapping::default()),
+        Span::start_of(file.id),
+    );
     let model = Model::new(files);
     if let Some(name) = &options.described {
         return describe::types(&model, name.as_deref(), &mut service.described);
@@ -156,17 +161,19 @@ fn understand(
     if options.hints {
         service.diagnostics.extend(hints::redundant(&model, false));
     }
-    let Some(file) = files.get(entry) else { return };
     let section = if file.version.is_simple() {
         "topology_template"
     } else {
         "service_template"
     };
-    if let Some(node) = file
-        .root
-        .get(section)
-        .filter(|node| node.as_mapping().is_some())
-    {
+    let written = file.root.get(section);
+    // Without a topology there is still something to say of the types.
+    let node = match written {
+        Some(node) if node.as_mapping().is_some() => Some(node),
+        Some(_) => None,
+        None => Some(&nothing),
+    };
+    if let Some(node) = node {
         let mut topology = Topology::read(&model, entry, node, given, options.all_inputs);
         topology.check();
         topology.mark_used(node);

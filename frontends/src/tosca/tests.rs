@@ -190,6 +190,15 @@ fn functions_of_2_0_are_computed_in_validations() {
             false,
         ),
         ("{$matches: [$value, '^[a-z]+$']}", "A", false),
+        ("{$matches: [$value, 'b+']}", "abc", true),
+        ("{$equal: [{$round: [3.5]}, 3]}", "x", true),
+        ("{$equal: [{$round: [-3.5]}, -4]}", "x", true),
+        ("{$equal: [{$round: [3.53]}, 4]}", "x", true),
+        ("{$equal: [{$sum: [0.1, 0.2]}, 0.3]}", "x", true),
+        ("{$equal: [{$quotient: [6, 2]}, 3.0]}", "x", true),
+        // Whether `::` is one separator or two is open.
+        ("{$equal: [{$token: [$value, ':', 1]}, c]}", "a::b", true),
+        ("{$equal: [{$token: [$value, ',;', 1]}, c]}", "a,;b", true),
         ("{$has_key: [{a: 1}, $value]}", "b", false),
     ];
     for (validation, value, holds) in cases {
@@ -377,4 +386,29 @@ node_types:
       - lost: { node: Friend, capability: shout, relationship: To, count_range: [0, 1] }
 ";
     assert_eq!(errors(&[("a.yaml", text)]), ["15 tosca-unknown-type"]);
+}
+
+#[test]
+fn a_type_that_two_files_of_a_package_define_is_one() {
+    let head = "tosca_definitions_version: tosca_simple_yaml_1_3\n";
+    let service = format!(
+        "{head}imports: [a.yaml, b.yaml]\ntopology_template:\n  node_templates:\n    s: {{type: my.Server}}\n    c:\n      type: my.Client\n      requirements: [to: s]\n"
+    );
+    let cap = "capability_types:\n  my.Cap: {derived_from: tosca.capabilities.Root}\n";
+    let a = format!(
+        "{head}{cap}node_types:\n  my.Server:\n    derived_from: tosca.nodes.Root\n    capabilities: {{c: my.Cap}}\n"
+    );
+    let b = format!(
+        "{head}{cap}node_types:\n  my.Client:\n    derived_from: tosca.nodes.Root\n    requirements: [to: {{capability: my.Cap, relationship: tosca.relationships.DependsOn}}]\n"
+    );
+    let (_, loaded) = self::service(&[("s.yaml", &service), ("a.yaml", &a), ("b.yaml", &b)]);
+    assert_eq!(loaded.diagnostics, []);
+    let mut names: Vec<String> = loaded
+        .facts
+        .of("Type")
+        .into_iter()
+        .map(|atom| loaded.facts.get(atom).name.to_string())
+        .collect();
+    names.retain(|name| name == "my.Cap");
+    assert_eq!(names.len(), 1);
 }

@@ -7,7 +7,7 @@ use locus_core::Diagnostic;
 
 use super::grammar::TypeKind;
 use super::model::data::Clause;
-use super::model::{DataType, Model, Parent, Primitive, Property, Schema, entries};
+use super::model::{DataType, Model, Operation, Parent, Primitive, Property, Schema, entries};
 use super::text::Call;
 use super::value::{Checker, Referred};
 use crate::yaml::{Node, Schema as Yaml};
@@ -77,13 +77,23 @@ pub(super) fn check(model: &Model<'_>) {
             for property in interface.inputs.iter().filter(own) {
                 definition(&checker, property);
             }
+            operations(&checker, &interface.operations);
         }
+        operations(&checker, &flat.operations);
         if ty.kind == TypeKind::Data {
             data_type(model, &checker, id);
         }
         for diagnostic in held.into_inner() {
             model.report(ty.file, diagnostic);
         }
+    }
+}
+
+/// Checks what operations say of their inputs, as far as the file of the checker writes them.
+fn operations<'a>(checker: &Checker<'_, 'a>, operations: &[Rc<Operation<'a>>]) {
+    let inputs = operations.iter().flat_map(|operation| &operation.inputs);
+    for property in inputs.filter(|property| property.file == checker.file) {
+        definition(checker, property);
     }
 }
 

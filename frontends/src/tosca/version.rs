@@ -81,6 +81,11 @@ impl Version {
     }
 }
 
+/// Whether the `apiVersion` of a file is that of an ensemble of Unfurl, which holds a service.
+pub fn is_ensemble(api: &str) -> bool {
+    api.starts_with("unfurl/")
+}
+
 fn dialect(text: &str) -> Named {
     let prefixes = [
         ("alien_dsl_", "Alien4Cloud"),

@@ -130,6 +130,11 @@ pub const DECLARATIONS: Declarations = Declarations {
                     "How often it is assigned, when that is known.",
                 ),
                 lone(
+                    "certain",
+                    NUMBER,
+                    "How often it is assigned without being `optional`, when that is known.",
+                ),
+                lone(
                     "relationship",
                     TYPE,
                     "The type of relationship that it makes.",

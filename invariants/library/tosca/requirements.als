@@ -78,14 +78,14 @@ assert RequirementsAreNotAssignedTooOften {
 }
 
 /** TOSCA007 requirement-missing error: a requirement is assigned less often than its type demands
- * message: `{s.owner}` assigns `{s}` {s.assigned} times, and at least {s.least} are required
+ * message: `{s.owner}` assigns `{s}` {s.certain} times, and at least {s.least} are required
  * at: s "requires `{s}`"
  * help: assign `{s}` in the `requirements` of `{s.owner}`
  * why: Without it the node does not have what it needs.
  * source: TOSCA 1.3, 3.7.3 (`occurrences`); TOSCA 2.0, 8.5.4 (`count_range`); RR-9317, section 5.2
  */
 assert RequirementsAreAssignedOftenEnough {
-  all s: Slot | not less[s.assigned, s.least]
+  all s: Slot | not less[s.certain, s.least]
 }
 
 /** TOSCA008 capability-used-too-often error: more relationships lead to a capability than it allows

@@ -51,9 +51,9 @@ impl<'t, 'm, 'a> Mentions<'t, 'm, 'a> {
         assignment: &Assignment<'a>,
     ) {
         let definition = assignment.definition.as_ref();
-        let filtered = assignment.node.get("node_filter").is_some()
-            || definition.is_some_and(|definition| definition.filter.is_some());
-        let allocates = assignment.node.get("allocation").is_some();
+        let filtered = assignment.get("node_filter").is_some()
+            || definition.is_some_and(|definition| !definition.filters.is_empty());
+        let allocates = assignment.get("allocation").is_some();
         let targets = match assignment.target {
             Target::Node(target) if filtered || allocates => {
                 self.topology.nodes.get(target..=target).unwrap_or_default()

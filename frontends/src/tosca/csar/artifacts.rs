@@ -48,6 +48,7 @@ impl Artifacts<'_> {
         for entry in &map.entries {
             match entry.key.as_str() {
                 Some("implementation") => self.implementation(&entry.value),
+                Some("interfaces") => self.interfaces(&entry.value),
                 // What is written there is free.
                 Some("metadata" | "dsl_definitions" | "properties" | "inputs") => {}
                 _ => self.node(&entry.value),
@@ -62,6 +63,33 @@ impl Artifacts<'_> {
         } else if let Some(items) = node.as_sequence() {
             items.iter().for_each(|item| self.node(item));
         }
+    }
+
+    /// Operations whose implementation alone is written: `create: scripts/create.sh`.
+    fn interfaces(&mut self, node: &Node) {
+        for (_, interface) in node.as_mapping().into_iter().flat_map(Mapping::named) {
+            for (name, entry) in interface
+                .value
+                .as_mapping()
+                .into_iter()
+                .flat_map(Mapping::named)
+            {
+                match &**name {
+                    "operations" | "notifications" => {
+                        let held = entry.value.as_mapping().into_iter();
+                        for (_, operation) in held.flat_map(Mapping::named) {
+                            if operation.value.as_str().is_some() {
+                                self.script(&operation.value);
+                            }
+                        }
+                    }
+                    "type" | "description" => {}
+                    _ if entry.value.as_str().is_some() => self.script(&entry.value),
+                    _ => {}
+                }
+            }
+        }
+        self.node(node);
     }
 
     fn implementation(&mut self, node: &Node) {

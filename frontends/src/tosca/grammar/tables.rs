@@ -446,8 +446,8 @@ static IMPLEMENTATION: Entity = Entity {
 static ARTIFACT: Entity = entity(
     "an artifact",
     &[
-        key("type", Type(Artifact)),
-        key("file", Text),
+        key("type", Type(Artifact)).must_since(V2_0),
+        key("file", Text).must_since(V2_0),
         key("repository", Name),
         DESCRIPTION,
         METADATA.since(V2_0),

@@ -83,6 +83,10 @@ impl Walk<'_> {
                 None => self.wrong(node, what, &format!("a list of {}s", kind.word())),
             },
             Shape::Texts => match node.as_sequence() {
+                // The grammar of a step shows one name, its table a list (2.0, 13.2.2).
+                None if !self.version.is_simple()
+                    && matches!(what, "on_success" | "on_failure")
+                    && matches!(node.typed(Schema::Core), Some(Typed::Str(_))) => {}
                 Some(items) => {
                     for item in items {
                         self.text(item, what, item.span);
@@ -291,6 +295,12 @@ impl Walk<'_> {
         };
         for entry in &map.entries {
             self.key(entry, entity);
+        }
+        if let (Some(checksum), None) = (map.entry("checksum"), map.get("checksum_algorithm")) {
+            let message = format!("`{what}` has a `checksum` and no `checksum_algorithm`");
+            let diagnostic = Diagnostic::error("tosca-missing-key", message)
+                .help("name the algorithm, such as `SHA-256`");
+            self.diagnostics.push(diagnostic.at(checksum.key.span));
         }
         for must in entity.keys {
             let due = must.must.is_some_and(|from| from <= self.version);

@@ -412,6 +412,57 @@ impl Problem<'_, '_, '_> {
         Ok(Some(core))
     }
 
+    /// What makes a condition hard to hold: who uses a capability, who provides it, or who does not.
+    fn against(&self, condition: &Condition) -> Vec<(Span, String)> {
+        let Condition {
+            node, port, kind, ..
+        } = condition;
+        let nodes = self.topology.nodes.iter().enumerate();
+        match kind {
+            Kind::Serves => nodes
+                .filter(|(other, _)| other != node)
+                .flat_map(|(_, template)| {
+                    let uses = template.assignments.iter().filter(|assignment| {
+                        let capability = assignment.capability.as_ref();
+                        assignment.target == Target::Node(*node)
+                            && capability.is_some_and(|known| *known.name == *port.name)
+                    });
+                    let text = format!("`{}` uses it", template.name);
+                    uses.map(move |assignment| (assignment.span, text.clone()))
+                })
+                .collect(),
+            Kind::Conflict => nodes
+                .filter(|(other, _)| other != node)
+                .filter_map(|(other, template)| {
+                    let mut ends = self.ends.get(other)?.iter();
+                    let provided = ends.find_map(|end| {
+                        let mut provides = end.provides.iter();
+                        provides.find(|known| known.name == port.name)
+                    })?;
+                    let text = format!("`{}` provides `{}`", template.name, port.name);
+                    Some((provided.span, text))
+                })
+                .collect(),
+            Kind::Needs => targets(self.topology, *node, &port.name)
+                .into_iter()
+                .filter_map(|(target, capability)| {
+                    let capability = capability?;
+                    let template = self.topology.nodes.get(target)?;
+                    let mut ends = self.ends.get(target)?.iter();
+                    let lacks = ends.any(|end| {
+                        let mut provides = end.provides.iter();
+                        provides.all(|known| known.name != capability)
+                    });
+                    let text = format!(
+                        "`{}` does not provide `{capability}` in every final state",
+                        template.name
+                    );
+                    lacks.then_some((template.span, text))
+                })
+                .collect(),
+        }
+    }
+
     fn told(&self, core: &[&Condition]) -> Diagnostic {
         let name = |node: usize| {
             self.topology
@@ -462,11 +513,26 @@ impl Problem<'_, '_, '_> {
                     port.name
                 ),
             };
-            diagnostic = match diagnostic.primary() {
-                Some(first) if first.file != port.span.file => diagnostic.related(port.span, text),
-                _ => diagnostic.label(port.span, text),
-            };
+            diagnostic = shown(diagnostic, port.span, text);
+        }
+        // What stands against them, where it is written.
+        let mut told: Vec<Span> = core.iter().map(|condition| condition.port.span).collect();
+        for condition in core {
+            for (span, text) in self.against(condition) {
+                if !told.contains(&span) {
+                    told.push(span);
+                    diagnostic = shown(diagnostic, span, text);
+                }
+            }
         }
         diagnostic.help("change what is active in a final state, or the nodes that are bound")
+    }
+}
+
+/// Adds what is written somewhere to a message: beside its first place, or where another file has it.
+fn shown(diagnostic: Diagnostic, span: Span, text: String) -> Diagnostic {
+    match diagnostic.primary() {
+        Some(first) if first.file != span.file => diagnostic.related(span, text),
+        _ => diagnostic.label(span, text),
     }
 }

@@ -338,6 +338,12 @@ impl<'a> Model<'a> {
             ),
             (None, None) => Default::default(),
         };
+        let closed = ty.is_some_and(|ty| self.is_closed(ty));
+        if !self.version(file).is_simple() && closed {
+            for (key, known) in [("properties", &properties), ("attributes", &attributes)] {
+                self.only_refined(known, node.get(key), file);
+            }
+        }
         self.define(
             &mut properties,
             node.get("properties"),
@@ -412,7 +418,7 @@ impl<'a> Model<'a> {
     fn requirement(
         &self,
         list: &mut Vec<Rc<Requirement<'a>>>,
-        name: &Arc<str>,
+        name: &'a Arc<str>,
         span: Span,
         node: &'a Node,
         file: usize,
@@ -498,7 +504,7 @@ impl<'a> Model<'a> {
                 let at = node.get(key).map_or(span, Node::used_at);
                 let message =
                     format!("`{key}` of `{name}` allows more than in the type it refines");
-                let diagnostic = Diagnostic::error("tosca-refinement", message);
+                let diagnostic = self.refining(file, message);
                 let old = parent.span;
                 let diagnostic = diagnostic.related(old, "the requirement it refines");
                 self.report(file, diagnostic.at(at));
@@ -522,16 +528,19 @@ impl<'a> Model<'a> {
         };
         let requirement = Rc::new(Requirement {
             name: name.clone(),
+            key: name,
             span,
             capability,
             capability_name,
             node: node_type,
             relationship,
             count: count.unwrap_or(inherited.map_or(default, |parent| parent.count)),
-            filter: node
-                .get("node_filter")
-                .or_else(|| inherited.and_then(|parent| parent.filter)),
-            file,
+            filters: inherited
+                .into_iter()
+                .flat_map(|parent| parent.filters.iter().copied())
+                .chain(node.get("node_filter").map(|filter| (filter, file)))
+                .collect(),
+            refined: self.refined_relationship(relationship, relationship_node, inherited, file),
         });
         match position.and_then(|at| list.get_mut(at)) {
             Some(slot) => *slot = requirement,

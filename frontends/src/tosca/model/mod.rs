@@ -71,6 +71,8 @@ pub struct Capability<'a> {
 pub struct Requirement<'a> {
     /// Its name.
     pub name: Arc<str>,
+    /// Its name as the type writes it.
+    pub key: &'a Arc<str>,
     /// Where its name is written.
     pub span: Span,
     /// The type of the capability that it needs.
@@ -83,10 +85,10 @@ pub struct Requirement<'a> {
     pub relationship: Option<TypeId>,
     /// How often it may be assigned.
     pub count: Count,
-    /// What a target must fulfil.
-    pub filter: Option<&'a Node>,
-    /// The file that gives it.
-    pub file: usize,
+    /// What a target must fulfil, with the files that say so: what refines a requirement adds to what it inherits.
+    pub filters: Vec<(&'a Node, usize)>,
+    /// The relationship that it makes, where the requirement refines what the type of it says.
+    pub refined: Option<Rc<Flat<'a>>>,
 }
 
 /// An interface of a type.
@@ -335,7 +337,21 @@ impl<'a> Model<'a> {
         if self.ancestors(id).any(|at| at == from) {
             return Some(true);
         }
+        if let Some(name) = self.global_name(from) {
+            let mut above = self.ancestors(id);
+            if above.any(|at| self.global_name(at) == Some(name)) {
+                return Some(true);
+            }
+        }
         self.is_closed(id).then_some(false)
+    }
+
+    /// The kind and the full name of a type of 1.x. Two files of a package may define such a type, as some define those of the Simple
+    /// Profile anew, and must define it alike (1.3, 3.1.3.1).
+    pub fn global_name(&self, id: TypeId) -> Option<(TypeKind, &'a str)> {
+        let ty = self.names.get(id);
+        let is_global = self.version(ty.file).is_simple() && ty.name.contains('.');
+        is_global.then_some((ty.kind, &**ty.name))
     }
 
     /// The name of a type.

@@ -1,8 +1,11 @@
 //! The rules of refinement: what a derived type may change of what it inherits.
 
-use locus_core::{Diagnostic, Span};
+use std::rc::Rc;
 
-use super::{Allowed, DataType, Model, Property, Schema, entries};
+use locus_core::{Diagnostic, Span, suggest};
+
+use super::members::Role;
+use super::{Allowed, DataType, Flat, Model, Property, Requirement, Schema, entries, find};
 use crate::tosca::grammar::TypeKind;
 use crate::tosca::names::TypeId;
 use crate::yaml::{Mapping, Node};
@@ -23,8 +26,16 @@ impl<'a> Model<'a> {
             let message = format!(
                 "{what} is refined to `{new_name}`, which does not derive from `{old_name}`"
             );
-            let diagnostic = Diagnostic::error("tosca-refinement", message);
-            self.report(file, diagnostic.at(at.used_at()));
+            self.report(file, self.refining(file, message).at(at.used_at()));
+        }
+    }
+
+    /// What is said of a refinement that 2.0 forbids; 1.x has rules for properties alone, and real types do otherwise.
+    pub(super) fn refining(&self, file: usize, message: String) -> Diagnostic {
+        if self.version(file).is_simple() {
+            Diagnostic::warning("tosca-refinement", message)
+        } else {
+            Diagnostic::error("tosca-refinement", message)
         }
     }
 
@@ -107,6 +118,72 @@ impl<'a> Model<'a> {
             let diagnostic = diagnostic.related(parent.span, "inherited from here");
             self.report(file, diagnostic.at(at));
         }
+    }
+
+    /// A capability of a node type refines what its type has, and adds nothing (2.0, 8.2).
+    pub(super) fn only_refined(
+        &self,
+        known: &[Rc<Property<'a>>],
+        node: Option<&'a Node>,
+        file: usize,
+    ) {
+        for (name, entry) in entries(node) {
+            if find(known, name).is_none() {
+                let names = known.iter().map(|known| &*known.name);
+                let message =
+                    format!("the type of the capability has no `{name}`, and none is added here");
+                let diagnostic = Diagnostic::error("tosca-unknown-property", message)
+                    .maybe_help(suggest::did_you_mean(name, names));
+                self.report(file, diagnostic.at(entry.key.span));
+            }
+        }
+    }
+
+    /// The relationship of a requirement whose definition refines what its type says (2.0, 8.4): nothing may be added.
+    pub(super) fn refined_relationship(
+        &self,
+        ty: Option<TypeId>,
+        node: Option<&'a Node>,
+        inherited: Option<&Requirement<'a>>,
+        file: usize,
+    ) -> Option<Rc<Flat<'a>>> {
+        let parent = inherited.and_then(|parent| parent.refined.clone());
+        let Some(node) = node else { return parent };
+        let refines = node.get("properties").is_some() || node.get("attributes").is_some();
+        let same = inherited.is_some_and(|parent| parent.relationship == ty);
+        let before = parent.filter(|_| same);
+        if !refines {
+            return before;
+        }
+        let mut flat = match before {
+            Some(flat) => Flat::clone(&flat),
+            None => Flat::clone(&self.flat(ty?)),
+        };
+        for (key, role) in [
+            ("properties", Role::Property),
+            ("attributes", Role::Attribute),
+        ] {
+            let list = match role {
+                Role::Property => &flat.properties,
+                _ => &flat.attributes,
+            };
+            for (name, entry) in entries(node.get(key)) {
+                if find(list, name).is_none() && !flat.open {
+                    let names = list.iter().map(|known| &*known.name);
+                    let near = suggest::did_you_mean(name, names);
+                    let message =
+                        format!("the relationship has no `{name}`, and a requirement adds none");
+                    let diagnostic = Diagnostic::error("tosca-unknown-property", message);
+                    self.report(file, diagnostic.maybe_help(near).at(entry.key.span));
+                }
+            }
+            let list = match role {
+                Role::Property => &mut flat.properties,
+                _ => &mut flat.attributes,
+            };
+            self.define(list, node.get(key), file, role);
+        }
+        Some(Rc::new(flat))
     }
 
     /// An artifact that is defined again has the same type, or one that derives from it (2.0, 12.2); 1.x does not say so.

@@ -66,7 +66,11 @@ fn a_limit_and_two_users_of_it_cannot_hold() {
         )),
     )]);
     assert_eq!(service.diagnostics.len(), 1);
-    assert_eq!(service.diagnostics[0].labels.len(), 1, "the limit alone");
+    assert_eq!(
+        service.diagnostics[0].labels.len(),
+        3,
+        "the limit and its two users"
+    );
 }
 
 #[test]

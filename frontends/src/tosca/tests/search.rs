@@ -143,3 +143,44 @@ fn sixty_requirements_find_their_sixty_targets_and_the_reason_when_they_do_not()
     let (_, short) = service(&[("a.yaml", &text(59))]);
     assert_eq!(short.facts.of("Shortage").len(), 1);
 }
+
+#[test]
+fn relationships_of_one_assignment_may_lead_to_several_nodes() {
+    // Machines of 2 and 4.
+    let short = |size: u32, count: u32| {
+        let inside =
+            format!("            allocation: {{size: {size}}}\n            count: {count}\n");
+        let text = machines(&app("p", &inside));
+        service(&[("a.yaml", &text)]).1.facts.of("Shortage").len()
+    };
+    assert_eq!(short(2, 3), 0);
+    assert_eq!(short(2, 4), 1);
+    assert_eq!(short(4, 1), 0);
+    assert_eq!(short(3, 2), 1);
+}
+
+#[test]
+fn sixty_allocations_are_decided() {
+    let text = |machines: usize, left: usize| {
+        let mut text = "tosca_definitions_version: tosca_2_0\ncapability_types: {C: {properties: {mem: {type: integer}}}}\nrelationship_types: {R: {}}\nnode_types:\n  M: {capabilities: {c: {type: C}}}\n  A: {requirements: [r: {capability: C, relationship: R}]}\nservice_template:\n  node_templates:\n".to_owned();
+        for at in 0..60 {
+            let needed = 1 + at * 7 % 13;
+            text += &format!(
+                "    a{at}: {{type: A, requirements: [r: {{allocation: {{mem: {needed}}}}}]}}\n"
+            );
+        }
+        for at in 0..machines {
+            text += &format!(
+                "    m{at}: {{type: M, capabilities: {{c: {{properties: {{mem: {left}}}}}}}}}\n"
+            );
+        }
+        text
+    };
+    let (_, sound) = service(&[("a.yaml", &text(22, 20))]);
+    assert_eq!(sound.unchecked, []);
+    assert!(sound.facts.of("Shortage").is_empty());
+    let (_, short) = service(&[("a.yaml", &text(20, 20))]);
+    // Whether each of them is needed for the reason may be too much to find out, and is said then.
+    assert!(short.unchecked.len() <= 1);
+    assert_eq!(short.facts.of("Shortage").len(), 1);
+}

@@ -11,6 +11,7 @@ use crate::tosca::grammar::{Shape, tables};
 use crate::tosca::model::members_role::Role;
 use crate::tosca::model::{Interface, Property, entries, find};
 use crate::tosca::text::Call;
+use crate::tosca::value::Val;
 use crate::yaml::{Node, Schema as Yaml, Typed};
 
 /// A step of a workflow.
@@ -37,16 +38,25 @@ impl<'a> Topology<'_, 'a> {
             let written = entry.value.get("inputs");
             self.model
                 .define(&mut inputs, written, self.file, Role::Parameter);
+            self.check_preconditions(&entry.value);
+            if let (Some(condition), false) =
+                (entry.value.get("precondition"), self.version().is_simple())
+            {
+                let what = "the `precondition` of a workflow";
+                self.check_boolean(condition, Here::Workflow(&inputs), what);
+            }
             let all: Vec<_> = entries(entry.value.get("steps")).collect();
             let first = steps.len();
             for (name, held) in &all {
                 let step = &held.value;
                 let mut next = Vec::new();
                 for key in ["on_success", "on_failure"] {
-                    let items = step
-                        .get(key)
-                        .and_then(Node::as_sequence)
-                        .unwrap_or_default();
+                    // 2.0 shows a name alone too (13.2.2).
+                    let items = step.get(key).map_or(&[][..], |node| {
+                        let alone = matches!(node.typed(Yaml::Core), Some(Typed::Str(_)));
+                        let alone = alone.then(|| std::slice::from_ref(node));
+                        node.as_sequence().or(alone).unwrap_or_default()
+                    });
                     for item in items {
                         let names = all.iter().map(|(name, _)| &***name);
                         if self.known_word(item, names, "step") {
@@ -75,6 +85,15 @@ impl<'a> Topology<'_, 'a> {
                 {
                     self.check_condition(filter, &template.flat, template.name);
                 }
+                if let (Some(filter), Some(target), false) =
+                    (step.get("filter"), target, self.version().is_simple())
+                {
+                    let items = filter.as_sequence();
+                    for clause in items.unwrap_or(std::slice::from_ref(filter)) {
+                        let what = "a `filter` of a step";
+                        self.check_boolean(clause, Here::Node(target), what);
+                    }
+                }
                 let activities = step.get("activities").and_then(Node::as_sequence);
                 for activity in activities.unwrap_or_default() {
                     self.check_activity(activity, target, related, &inputs);
@@ -92,14 +111,44 @@ impl<'a> Topology<'_, 'a> {
         self.check_inlined();
     }
 
-    /// One activity of a step or trigger.
-    pub(super) fn check_activity(
-        &self,
-        node: &'a Node,
-        target: Option<usize>,
-        relationship: Option<&'a Node>,
-        inputs: &[Rc<Property<'a>>],
-    ) {
+    /// A condition of 2.0.
+    pub(super) fn check_boolean(&self, node: &'a Node, here: Here<'_, 'a>, what: &str) {
+        let refer = |call: &Call<'a>| self.refer(here, call);
+        let value = self.checker(&refer).literal(node);
+        if !matches!(value, Val::Bool(_) | Val::Unknown) {
+            let message = format!("{what} is a call of a function that gives a boolean");
+            let diagnostic = Diagnostic::error("tosca-value", message);
+            self.report(diagnostic.at(node.used_at()));
+        }
+    }
+
+    /// What must hold before a workflow of 1.x starts.
+    fn check_preconditions(&self, workflow: &'a Node) {
+        let conditions = workflow.get("preconditions").and_then(Node::as_sequence);
+        for condition in conditions.unwrap_or_default() {
+            let Some(target) = condition.get("target") else {
+                continue;
+            };
+            let nodes = self.nodes.iter().map(|node| &**node.name);
+            let groups = self.groups.iter().map(|group| &**group.name);
+            self.known_word(target, nodes.chain(groups), "node template or group");
+            let template = target
+                .as_str()
+                .and_then(|word| self.nodes.get(self.find(word)?));
+            let Some(template) = template.filter(|template| !template.flat.open) else {
+                continue;
+            };
+            if let Some(named) = condition.get("target_relationship") {
+                let names = template.flat.requirements.iter().map(|known| &*known.name);
+                self.known_part(named, names, "requirement", template.name);
+            } else if let Some(node) = condition.get("condition") {
+                self.check_condition(node, &template.flat, template.name);
+            }
+        }
+    }
+
+    /// The one key of an activity, when it is one.
+    pub(super) fn activity(&self, node: &'a Node) -> Option<&'a crate::yaml::Entry> {
         let entry = match node.as_mapping().map(|map| map.entries.as_slice()) {
             Some([entry]) => entry,
             Some([]) | None => {
@@ -109,12 +158,12 @@ impl<'a> Topology<'_, 'a> {
                     tables::ACTIVITIES.join(", ")
                 );
                 self.report(Diagnostic::error("tosca-shape", message).at(node.used_at()));
-                return;
+                return None;
             }
             Some([first, ..]) => {
                 let message = "an activity has one key; write further ones as items of their own";
                 self.report(Diagnostic::error("tosca-shape", message).at(first.key.span));
-                return;
+                return None;
             }
         };
         let name = entry.key.as_str().unwrap_or_default();
@@ -124,8 +173,23 @@ impl<'a> Topology<'_, 'a> {
                 suggest::did_you_mean(name, tables::ACTIVITIES.iter().copied()),
             );
             self.report(diagnostic.at(entry.key.span));
-            return;
+            return None;
         }
+        Some(entry)
+    }
+
+    /// One activity of a step or trigger.
+    pub(super) fn check_activity(
+        &self,
+        node: &'a Node,
+        target: Option<usize>,
+        relationship: Option<&'a Node>,
+        inputs: &[Rc<Property<'a>>],
+    ) {
+        let Some(entry) = self.activity(node) else {
+            return;
+        };
+        let name = entry.key.as_str().unwrap_or_default();
         let value = &entry.value;
         let (key, shape) = match name {
             "call_operation" => ("operation", Shape::Short(&tables::CALL)),

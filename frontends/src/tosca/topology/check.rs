@@ -34,6 +34,7 @@ impl<'a> Topology<'_, 'a> {
         self.check_outputs();
         self.check_workflows();
         self.check_substitution();
+        self.check_types();
     }
 
     fn check_node(&self, index: usize) {
@@ -251,11 +252,33 @@ impl<'a> Topology<'_, 'a> {
 
     /// An artifact of a template: its repository and its properties.
     pub(super) fn check_artifact(&self, node: &'a Node, name: &str, checker: &Checker<'_, 'a>) {
-        let Some(_) = node.as_mapping() else { return };
+        let artifact = self.check_artifact_of(node, name, checker);
+        let properties = artifact.as_ref().map_or(&[][..], |flat| &flat.properties);
+        for property in properties.iter().filter(|known| known.required) {
+            let given = node
+                .get("properties")
+                .and_then(|held| held.get(&property.name));
+            if given.is_none() && property.default.is_none() && property.value.is_none() {
+                let message = format!("`{name}` has no value for the property `{}`", property.name);
+                let diagnostic = Diagnostic::warning("tosca-missing-property", message)
+                    .related(property.span, "it is required here");
+                self.report(diagnostic.at(node.used_at()));
+            }
+        }
+    }
+
+    /// The same of a type, which may leave values to templates; what the type of the artifact has.
+    pub(super) fn check_artifact_of(
+        &self,
+        node: &'a Node,
+        name: &str,
+        checker: &Checker<'_, 'a>,
+    ) -> Option<Rc<crate::tosca::model::Flat<'a>>> {
+        node.as_mapping()?;
         if let Some(repository) = node.get("repository")
             && let Some(word) = repository.as_str()
         {
-            let all = self.model.file(self.file).root.get("repositories");
+            let all = self.model.file(checker.file).root.get("repositories");
             if all.and_then(|all| all.get(word)).is_none() {
                 let names = entries(all).map(|(name, _)| &**name);
                 let message = format!("there is no repository `{word}`");
@@ -264,12 +287,8 @@ impl<'a> Topology<'_, 'a> {
                 self.report(diagnostic.at(repository.used_at()));
             }
         }
-        let Some(ty) = self
-            .model
-            .named(self.file, TypeKind::Artifact, node.get("type"))
-        else {
-            return;
-        };
+        let named = node.get("type");
+        let ty = self.model.named(checker.file, TypeKind::Artifact, named)?;
         let flat = self.model.flat(ty);
         for (property, entry) in entries(node.get("properties")) {
             match find(&flat.properties, property) {
@@ -286,6 +305,7 @@ impl<'a> Topology<'_, 'a> {
                 }
             }
         }
+        Some(flat)
     }
 
     fn check_assignment(&self, index: usize, assignment: &super::Assignment<'a>) {
@@ -297,16 +317,17 @@ impl<'a> Topology<'_, 'a> {
         let capability = assignment.capability.as_ref().and_then(|known| known.ty);
         let capability = capability.or(assignment.capability_type);
         let here = Here::Relationship(assignment.relationship, capability, node_type);
-        if let Some(filter) = assignment.node.get("node_filter") {
+        if let Some(filter) = assignment.get("node_filter") {
             self.check_filter(filter, here);
         }
-        let Some(relationship) = assignment.node.get("relationship") else {
+        let flat = self.flat_relationship(assignment);
+        let relationship = assignment.get("relationship");
+        let Some(relationship) = relationship.filter(|node| node.as_mapping().is_some()) else {
+            if assignment.template.is_none() && assignment.node.is_some() {
+                self.check_bare(index, assignment, &flat);
+            }
             return;
         };
-        if relationship.as_mapping().is_none() {
-            return;
-        }
-        let flat = self.flat(assignment.relationship);
         let refer = |call: &Call<'a>| self.refer(here, call);
         let checker = self.checker(&refer);
         let what = format!(
@@ -344,6 +365,50 @@ impl<'a> Topology<'_, 'a> {
             |_, _, _| {},
         );
         self.check_interfaces(&checker, relationship.get("interfaces"), &flat, &what);
+    }
+
+    /// A relationship that is given no values needs none: what it requires has a default.
+    fn check_bare(
+        &self,
+        index: usize,
+        assignment: &super::Assignment<'a>,
+        flat: &crate::tosca::model::Flat<'a>,
+    ) {
+        let mut required = flat.properties.iter().filter(|known| known.required);
+        let missing = required.find(|known| known.default.is_none() && known.value.is_none());
+        let (Some(property), Some(template)) = (missing, self.nodes.get(index)) else {
+            return;
+        };
+        let message = format!(
+            "the relationship of `{}.{}` has no value for the property `{}`",
+            template.name, assignment.name, property.name
+        );
+        // 1.x shows such requirements in its own examples.
+        let diagnostic = if self.version().is_simple() {
+            Diagnostic::warning("tosca-missing-property", message)
+        } else {
+            Diagnostic::error("tosca-missing-property", message)
+        };
+        let help = "write `relationship:` with its `type` and `properties`";
+        let diagnostic = diagnostic
+            .help(help)
+            .related(property.span, "it is required here");
+        self.report(diagnostic.at(assignment.span));
+    }
+
+    /// What the relationship of an assignment has: that of its type, as the definition of the requirement refines it.
+    fn flat_relationship(
+        &self,
+        assignment: &super::Assignment<'a>,
+    ) -> Rc<crate::tosca::model::Flat<'a>> {
+        let definition = assignment.definition.as_ref();
+        let same = |definition: &&Rc<crate::tosca::model::Requirement<'a>>| {
+            definition.relationship == assignment.relationship
+        };
+        let refined = definition
+            .filter(same)
+            .and_then(|known| known.refined.clone());
+        refined.unwrap_or_else(|| self.flat(assignment.relationship))
     }
 
     /// The form of a filter, and what it refers to.
@@ -495,6 +560,23 @@ impl<'a> Topology<'_, 'a> {
                 name,
                 entry.key.span,
                 false,
+                |_, _, _| {},
+            );
+            let attributes: Vec<_> = entries(entry.value.get("attributes")).collect();
+            let all: Vec<_> = flat
+                .attributes
+                .iter()
+                .chain(&flat.properties)
+                .cloned()
+                .collect();
+            self.values(
+                &self.checker(&refer),
+                &attributes,
+                &all,
+                flat.open,
+                name,
+                entry.key.span,
+                true,
                 |_, _, _| {},
             );
             if let Some(group) = self.groups.get_mut(at) {

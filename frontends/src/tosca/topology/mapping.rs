@@ -19,8 +19,6 @@ pub struct Mapping<'a> {
     pub ty: TypeId,
     /// Where the type is named.
     pub span: Span,
-    /// The names of the properties that are mapped.
-    pub properties: Vec<&'a Arc<str>>,
     /// The names of the capabilities that are mapped.
     pub capabilities: Vec<&'a Arc<str>>,
     /// The requirements that are mapped: name, node template, its requirement.
@@ -44,7 +42,6 @@ impl<'a> Topology<'_, 'a> {
         let mut mapping = Mapping {
             ty,
             span: named.used_at(),
-            properties: Vec::new(),
             capabilities: Vec::new(),
             requirements: Vec::new(),
         };
@@ -52,57 +49,12 @@ impl<'a> Topology<'_, 'a> {
         if let Some(filter) = node.get("substitution_filter") {
             self.check_filter(filter, Here::Nowhere);
         }
-        for (name, entry) in entries(node.get("properties")) {
-            mapping.properties.push(name);
-            // In 2.0 a key may be a path into a property.
-            let first = name.split(['.', '[', ',']).next().unwrap_or(name).trim();
-            self.of_type(
-                &flat.properties,
-                first,
-                &flat,
-                entry.key.span,
-                &type_name,
-                "property",
-            );
-            let whole = (first == &**name).then(|| find(&flat.properties, first));
-            let outer = whole.flatten().map(|property| property.schema.clone());
-            self.mapped_property(&entry.value, name, outer.as_deref());
-        }
-        for (name, entry) in entries(node.get("attributes")) {
-            self.of_type(
-                &flat.attributes,
-                name,
-                &flat,
-                entry.key.span,
-                &type_name,
-                "attribute",
-            );
-            let Some((index, word)) = self.mapped(&entry.value) else {
-                continue;
-            };
-            let Some(template) = self.nodes.get(index) else {
-                continue;
-            };
-            // With more steps it is a path into a capability.
-            let steps = entry.value.as_sequence().map_or(0, <[Node]>::len);
-            let inner = &template.flat;
-            let all: Vec<_> = inner
-                .attributes
-                .iter()
-                .chain(&inner.properties)
-                .cloned()
-                .collect();
-            if steps == 2 {
-                let name = word.as_str().unwrap_or_default();
-                self.of_type(
-                    &all,
-                    name,
-                    inner,
-                    word.used_at(),
-                    template.name,
-                    "attribute",
-                );
-            }
+        let simple = self.version().is_simple();
+        if simple {
+            self.simple_values(node, &flat, &type_name);
+        } else {
+            self.stitch_properties(node, &flat, &mapping);
+            self.stitch_attributes(node, &flat, &mapping);
         }
         self.mapped_interfaces(node.get("interfaces"), &flat, &type_name);
         for (name, entry) in entries(node.get("capabilities")) {
@@ -145,13 +97,90 @@ impl<'a> Topology<'_, 'a> {
                 self.report(Diagnostic::error("tosca-mapping", message).at(entry.value.used_at()));
             }
         }
+        if simple {
+            self.simple_requirements(node, &flat, &type_name, &mut mapping);
+        } else {
+            self.stitch_requirements(node, &flat, &mut mapping);
+        }
+        if let Some(form) = node.get("requirements")
+            && form.as_mapping().is_some()
+            && !self.version().is_simple()
+        {
+            let message = "`requirements` of a substitution mapping is a list in TOSCA 2.0";
+            let diagnostic = Diagnostic::error("tosca-shape", message)
+                .help("write each as an item: `- name: [template, requirement]`");
+            self.report(diagnostic.at(form.used_at()));
+        }
+        self.substitution = Some(mapping);
+    }
+
+    /// Properties and attributes as 1.x maps them.
+    fn simple_values(&self, node: &'a Node, flat: &Flat<'a>, type_name: &Arc<str>) {
+        for (name, entry) in entries(node.get("properties")) {
+            self.of_type(
+                &flat.properties,
+                name,
+                flat,
+                entry.key.span,
+                type_name,
+                "property",
+            );
+            let outer = find(&flat.properties, name).map(|property| property.schema.clone());
+            self.mapped_property(&entry.value, name, outer.as_deref());
+        }
+        for (name, entry) in entries(node.get("attributes")) {
+            self.of_type(
+                &flat.attributes,
+                name,
+                flat,
+                entry.key.span,
+                type_name,
+                "attribute",
+            );
+            let Some((index, word)) = self.mapped(&entry.value) else {
+                continue;
+            };
+            let Some(template) = self.nodes.get(index) else {
+                continue;
+            };
+            // With more steps it is a path into a capability.
+            let steps = entry.value.as_sequence().map_or(0, <[Node]>::len);
+            let inner = &template.flat;
+            let all: Vec<_> = inner
+                .attributes
+                .iter()
+                .chain(&inner.properties)
+                .cloned()
+                .collect();
+            if steps == 2 {
+                let name = word.as_str().unwrap_or_default();
+                self.of_type(
+                    &all,
+                    name,
+                    inner,
+                    word.used_at(),
+                    template.name,
+                    "attribute",
+                );
+            }
+        }
+    }
+
+    /// Requirements as 1.x maps them.
+    fn simple_requirements(
+        &self,
+        node: &'a Node,
+        flat: &Flat<'a>,
+        type_name: &Arc<str>,
+        mapping: &mut Mapping<'a>,
+    ) {
         for (name, entry) in ordered(node.get("requirements")) {
             self.of_type(
                 &flat.requirements,
                 name,
-                &flat,
+                flat,
                 entry.key.span,
-                &type_name,
+                type_name,
                 "requirement",
             );
             // A node that is selected stands for what is outside, and is named alone (2.0, 15.5.3).
@@ -177,26 +206,16 @@ impl<'a> Topology<'_, 'a> {
                     template.name,
                     "requirement",
                 );
-                self.same_need(&flat, name, template, word);
+                self.same_need(flat, name, template, word);
             }
             let index = mapped.map(|(index, _)| index);
             let word = mapped.and_then(|(_, word)| word.as_str());
             mapping.requirements.push((name, index, word));
         }
-        if let Some(form) = node.get("requirements")
-            && form.as_mapping().is_some()
-            && !self.version().is_simple()
-        {
-            let message = "`requirements` of a substitution mapping is a list in TOSCA 2.0";
-            let diagnostic = Diagnostic::error("tosca-shape", message)
-                .help("write each as an item: `- name: [template, requirement]`");
-            self.report(diagnostic.at(form.used_at()));
-        }
-        self.substitution = Some(mapping);
     }
 
     /// What meets a requirement of the type must be able to meet the one that it is mapped to.
-    fn same_need(
+    pub(super) fn same_need(
         &self,
         flat: &Flat<'a>,
         name: &str,
@@ -267,9 +286,20 @@ impl<'a> Topology<'_, 'a> {
     }
 
     /// A property is mapped to an input, or in 1.x to a value.
-    fn mapped_property(&self, node: &'a Node, name: &str, outer: Option<&Schema<'a>>) {
+    pub(super) fn mapped_property(&self, node: &'a Node, name: &str, outer: Option<&Schema<'a>>) {
         let word = match node.typed(Yaml::Core) {
-            Some(Typed::Str(_)) => Some(node),
+            Some(Typed::Str(word)) => {
+                let is_input = self.inputs.iter().any(|known| known.property.name == word);
+                // 1.x still takes a value that does not change (1.3, 3.8.9).
+                if self.version().is_simple() && !is_input {
+                    if let Some(outer) = outer {
+                        let refer = |call: &Call<'a>| self.refer(Here::Nowhere, call);
+                        self.checker(&refer).read(node, outer, name);
+                    }
+                    return;
+                }
+                Some(node)
+            }
             _ => match node.as_sequence() {
                 Some([one]) => Some(one),
                 Some([first, second]) if self.version().is_simple() => {
@@ -285,7 +315,10 @@ impl<'a> Topology<'_, 'a> {
         };
         let Some(word) = word else {
             let refer = |call: &Call<'a>| self.refer(Here::Nowhere, call);
-            self.checker(&refer).literal(node);
+            match outer.filter(|_| self.version().is_simple()) {
+                Some(outer) => self.checker(&refer).read(node, outer, name),
+                None => self.checker(&refer).literal(node),
+            };
             return;
         };
         if crate::tosca::text::is_call(word, self.version()) {
@@ -317,13 +350,21 @@ impl<'a> Topology<'_, 'a> {
     }
 
     /// A node template and the name of something that it has.
-    fn mapped(&self, node: &'a Node) -> Option<(usize, &'a Node)> {
+    pub(super) fn mapped(&self, node: &'a Node) -> Option<(usize, &'a Node)> {
         let pair = node
             .as_sequence()
             .or_else(|| node.get("mapping")?.as_sequence());
         let Some([first, second, ..]) = pair else {
             // 1.3 also lets a capability be described by `properties` and `attributes`.
             if node.as_mapping().is_some() && self.version().is_simple() {
+                return None;
+            }
+            // Descriptors of network functions write `[]` for what is not mapped.
+            if self.version().is_simple() && pair.is_some_and(<[Node]>::is_empty) {
+                let message = "an empty list maps nothing";
+                let diagnostic = Diagnostic::warning("tosca-mapping", message)
+                    .help("leave the entry out, or name a node template and what is in it");
+                self.report(diagnostic.at(node.used_at()));
                 return None;
             }
             let is = node.describe(Yaml::Core);

@@ -2,12 +2,14 @@
 
 mod activity;
 mod check;
+mod inherited;
 mod inside;
 mod interfaces;
 mod mapping;
 mod refer;
 mod requirement;
 pub(crate) mod search;
+mod stitching;
 mod trigger;
 
 use std::cell::{Cell, RefCell};
@@ -71,8 +73,8 @@ pub struct Assignment<'a> {
     pub name: &'a Arc<str>,
     /// Where its name is written.
     pub span: Span,
-    /// Its text.
-    pub node: &'a Node,
+    /// Its text; none of one that 2.0 makes because the template assigns none (8.5.4).
+    pub node: Option<&'a Node>,
     /// The requirement of the type; none when there is no such.
     pub definition: Option<Rc<Requirement<'a>>>,
     /// What it leads to.
@@ -93,6 +95,13 @@ pub struct Assignment<'a> {
     pub optional: bool,
     /// Whether it must be met within the topology.
     pub internal: bool,
+}
+
+impl<'a> Assignment<'a> {
+    /// What its text has under a key.
+    pub fn get(&self, key: &str) -> Option<&'a Node> {
+        self.node?.get(key)
+    }
 }
 
 /// What a requirement leads to.
@@ -192,7 +201,7 @@ impl<'t, 'a> Topology<'t, 'a> {
         model: &'t Model<'a>,
         file: usize,
         node: &'a Node,
-        given: &FxHashMap<String, (Node, Span)>,
+        given: &'a FxHashMap<String, (Node, Span)>,
         all_inputs: bool,
     ) -> Self {
         let mut topology = Topology {
@@ -237,7 +246,7 @@ impl<'t, 'a> Topology<'t, 'a> {
         self.by_name.get(name).copied()
     }
 
-    fn read_inputs(&mut self, given: &FxHashMap<String, (Node, Span)>, all_inputs: bool) {
+    fn read_inputs(&mut self, given: &'a FxHashMap<String, (Node, Span)>, all_inputs: bool) {
         let model = self.model;
         let mut inputs = Vec::new();
         model.define(
@@ -259,7 +268,6 @@ impl<'t, 'a> Topology<'t, 'a> {
             let default = default.map(|node| checker.read(node, &property.schema, &property.name));
             let given = given.get(&*property.name);
             let value = match given {
-                // What is given lives as long as the text that it is read from, not as the files.
                 Some((node, span)) => super::given::read(&checker, node, &property, *span),
                 None if all_inputs && property.value.is_none() => Val::Unknown,
                 None => default.clone().unwrap_or(Val::Unknown),
@@ -389,12 +397,23 @@ impl<'t, 'a> Topology<'t, 'a> {
 
     /// Whether a node is chosen among those that are there already.
     pub fn is_selected(&self, index: usize) -> bool {
-        let template = self.nodes.get(index);
-        let directives = template.and_then(|template| {
-            let own = template.node.get("directives");
-            own.or_else(|| template.copied?.get("directives"))
-        });
-        Self::words(directives).any(|word| matches!(word, "select" | "selectable"))
+        let mut words = Self::words(self.directives(index));
+        words.any(|word| matches!(word, "select" | "selectable"))
+    }
+
+    /// Whether what a node requires may be left to whatever stands for it: one that is chosen, and in 1.x one that another
+    /// topology substitutes, as in the standard's own example of a database without a host (2.10).
+    pub fn brings_its_own(&self, index: usize) -> bool {
+        let mut words = Self::words(self.directives(index));
+        let simple = self.version().is_simple();
+        self.is_selected(index)
+            || simple && words.any(|word| matches!(word, "substitute" | "substitutable"))
+    }
+
+    fn directives(&self, index: usize) -> Option<&'a Node> {
+        let template = self.nodes.get(index)?;
+        let own = template.node.get("directives");
+        own.or_else(|| template.copied?.get("directives"))
     }
 }
 

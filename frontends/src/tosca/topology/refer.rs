@@ -281,10 +281,24 @@ impl<'a> Topology<'_, 'a> {
 
     /// A path of 2.0.
     fn path(&self, mut at: At<'a>, mut rest: &'a [Node], attribute: bool) -> Referred<'a> {
+        let is_index = |node: &Node| matches!(node.typed(Yaml::Core), Some(Typed::Int(_)));
+        // Only the name that a path starts with is followed by an index.
+        let mut by_name = true;
         while let [step, more @ ..] = rest {
             let word = step.as_str().unwrap_or_default();
             let next = match (&at, word) {
                 (At::Unknown, _) => return Referred::unknown(),
+                // `[node, 0, ...]`: one of the nodes that are made of a template, or all of them.
+                (At::Node(_), "ALL") if by_name => return Referred::unknown(),
+                (At::Node(index), _) if by_name && is_index(step) => {
+                    by_name = false;
+                    at = At::Node(*index);
+                    rest = more;
+                    continue;
+                }
+                (At::Capability(..) | At::CapabilityType(_), "RELATIONSHIP") => {
+                    return Referred::unknown();
+                }
                 (At::Node(index), "RELATIONSHIP") => {
                     let [name, after @ ..] = more else {
                         return Self::wrong(
@@ -351,6 +365,7 @@ impl<'a> Topology<'_, 'a> {
             };
             at = next;
             rest = more;
+            by_name = false;
         }
         self.held(&at, rest, attribute)
     }
@@ -372,17 +387,78 @@ impl<'a> Topology<'_, 'a> {
         if direct || flat.open {
             return self.held(&at, rest, attribute);
         }
+        let required = find(&flat.requirements, word).is_some() && !more.is_empty();
         if find(&flat.capabilities, word).is_some() && !more.is_empty() {
             return match self.capability_named(&flat, first, owner) {
-                Ok(at) => self.held(&at, more, attribute),
+                Ok(at) => {
+                    let held = self.held(&at, more, attribute);
+                    // One name may be that of a capability and of a requirement, and either is meant.
+                    match &held.error {
+                        Some(_) if required => self.of_requirement(owner, first, more, attribute),
+                        _ => held,
+                    }
+                }
                 Err(wrong) => *wrong,
             };
         }
-        if find(&flat.requirements, word).is_some() && !more.is_empty() {
-            // What the requirement leads to, or a capability of it.
-            return Referred::unknown();
+        if required {
+            return self.of_requirement(owner, first, more, attribute);
         }
         self.held(&at, rest, attribute)
+    }
+
+    /// What a path of 1.x names behind a requirement: something of the node that it leads to, of a capability of that, or of the
+    /// relationship.
+    fn of_requirement(
+        &self,
+        owner: Option<usize>,
+        requirement: &'a Node,
+        rest: &'a [Node],
+        attribute: bool,
+    ) -> Referred<'a> {
+        let (Some(owner), Some(name)) = (owner, rest.first()) else {
+            return Referred::unknown();
+        };
+        // Which of several of the requirement is meant, as some parsers let one say.
+        if matches!(name.typed(Yaml::Core), Some(Typed::Int(_))) {
+            return Referred::unknown();
+        }
+        let Ok(At::Relationship(ty, capability, target)) = self.relationship(owner, requirement)
+        else {
+            return Referred::unknown();
+        };
+        let At::Node(index) = *target else {
+            return Referred::unknown();
+        };
+        let word = name.as_str().unwrap_or_default();
+        let Some(node) = self.nodes.get(index).filter(|node| !node.flat.open) else {
+            return Referred::unknown();
+        };
+        if find(&node.flat.capabilities, word).is_some() {
+            return Referred::unknown();
+        }
+        let places = [
+            *capability,
+            At::Node(index),
+            At::Relationship(ty, Box::new(At::Unknown), Box::new(At::Unknown)),
+        ];
+        let mut found: Vec<Referred<'a>> = places
+            .iter()
+            .map(|at| self.held(at, rest, attribute))
+            .filter(|referred| referred.error.is_none())
+            .collect();
+        match (found.pop(), found.is_empty()) {
+            (Some(only), true) => only,
+            (Some(_), false) => Referred::unknown(),
+            (None, _) => {
+                let message = format!(
+                    "neither `{}`, nor the capability of it that is used, nor the relationship has a property{} `{word}`",
+                    node.name,
+                    if attribute { " or attribute" } else { "" }
+                );
+                Self::wrong(message, name, None)
+            }
+        }
     }
 
     fn of_node(&self, at: &At<'a>) -> (Option<Rc<Flat<'a>>>, Option<usize>) {
@@ -576,6 +652,10 @@ impl<'a> Topology<'_, 'a> {
             }
             _ => return Val::Unknown,
         };
+        // One that is chosen among those that are there has values of its own.
+        if self.is_selected(index) {
+            return Val::Unknown;
+        }
         let assigned = section.iter().find(|(name, _)| **name == property.name);
         let (node, file) = match assigned {
             Some((_, entry)) => (&entry.value, self.file),

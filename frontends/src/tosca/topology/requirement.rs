@@ -18,10 +18,13 @@ impl<'a> Topology<'_, 'a> {
         };
         let own = template.node.get("requirements");
         let node = own.or_else(|| template.copied?.get("requirements"));
-        ordered(node)
-            .into_iter()
+        let written = ordered(node).into_iter();
+        let mut all: Vec<_> = written
             .map(|(name, entry)| self.assignment(index, name, entry))
-            .collect()
+            .collect();
+        let implied = self.implied(index, &all);
+        all.extend(implied);
+        all
     }
 
     fn assignment(
@@ -34,7 +37,7 @@ impl<'a> Topology<'_, 'a> {
         let mut assignment = Assignment {
             name,
             span: entry.key.span,
-            node,
+            node: Some(node),
             definition: None,
             target: Target::Unknown,
             target_span: node.used_at(),
@@ -79,13 +82,93 @@ impl<'a> Topology<'_, 'a> {
         if let Some(count) = node.get("count") {
             assignment.count = whole(count);
         }
+        if let Some(range) = node.get("occurrences") {
+            // 1.3 lets an assignment stand for several relationships.
+            let range = crate::tosca::text::range(range);
+            assignment.count = range
+                .filter(|range| range.most == Some(range.least))
+                .map(|range| range.least);
+        }
         if let Some(Typed::Bool(true)) = node.get("optional").and_then(|n| n.typed(Yaml::Core)) {
             assignment.optional = true;
         }
         let directives: Vec<&str> = Self::words(node.get("directives")).collect();
         assignment.internal = directives == ["internal"];
         self.check_allocation(&assignment, node);
+        self.check_narrowed(&assignment, node);
         assignment
+    }
+
+    /// The assignments that 2.0 makes of requirements that a template leaves out and that must be met (8.5.4).
+    fn implied(&self, index: usize, own: &[Assignment<'a>]) -> Vec<Assignment<'a>> {
+        let Some(template) = self.nodes.get(index) else {
+            return Vec::new();
+        };
+        if self.version().is_simple() || self.is_selected(index) {
+            return Vec::new();
+        }
+        let requirements = template.flat.requirements.iter();
+        let left_out = requirements.filter(|requirement| {
+            requirement.count.least > 0 && !own.iter().any(|one| *one.name == requirement.name)
+        });
+        left_out
+            .map(|requirement| Assignment {
+                name: requirement.key,
+                span: template.span,
+                node: None,
+                target: Target::Open(requirement.node),
+                target_span: template.span,
+                capability: None,
+                capability_type: requirement.capability,
+                relationship: requirement.relationship,
+                template: None,
+                count: Some(requirement.count.least),
+                optional: false,
+                internal: false,
+                definition: Some(requirement.clone()),
+            })
+            .collect()
+    }
+
+    /// What an assignment names instead of what the requirement of the type has must derive from that (8.5.2).
+    fn check_narrowed(&self, assignment: &Assignment<'a>, node: &'a Node) {
+        let Some(definition) = &assignment.definition else {
+            return;
+        };
+        let told = |named: TypeId, wanted: TypeId, at: Option<&Node>| {
+            let derives = |a, b| self.model.derives(a, b) == Some(false);
+            // 1.x leaves open whether a type above the one of the definition may be named.
+            let above = self.version().is_simple() && !derives(wanted, named);
+            let Some(at) = at.filter(|_| derives(named, wanted) && !above) else {
+                return;
+            };
+            let message = format!(
+                "the requirement `{}` needs a `{}`, and `{}` does not derive from that",
+                assignment.name,
+                self.model.name(wanted),
+                self.model.name(named)
+            );
+            let diagnostic = Diagnostic::error("tosca-requirement", message)
+                .related(definition.span, "the requirement of the type");
+            self.report(diagnostic.at(at.used_at()));
+        };
+        if let (Target::Open(Some(named)), Some(wanted)) = (assignment.target, definition.node) {
+            told(named, wanted, node.get("node"));
+        }
+        let named = node.get("capability");
+        if let (Some(named), Some(wanted)) = (assignment.capability_type, definition.capability) {
+            told(named, wanted, node.get("capability"));
+        }
+        let by_name = assignment
+            .capability
+            .as_ref()
+            .filter(|known| named.and_then(Node::as_str) == Some(&*known.name));
+        if let (Some(is), Some(wanted)) =
+            (by_name.and_then(|known| known.ty), definition.capability)
+            && assignment.capability_type == definition.capability
+        {
+            told(is, wanted, named);
+        }
     }
 
     /// What the name of a target means.
@@ -106,6 +189,9 @@ impl<'a> Topology<'_, 'a> {
             return Target::Unknown;
         };
         if let Some(index) = self.find(&name) {
+            if let Some([_, at, ..]) = named.as_sequence() {
+                self.check_index(index, at);
+            }
             return Target::Node(index);
         }
         match self.model.names.lookup(self.file, TypeKind::Node, &name) {
@@ -130,6 +216,35 @@ impl<'a> Topology<'_, 'a> {
                 self.report(diagnostic.at(word.used_at()));
                 Target::Unknown
             }
+        }
+    }
+
+    /// The index of one of the nodes that are made of a template (2.0, 8.5.2).
+    fn check_index(&self, node: usize, at: &Node) {
+        let Some(Typed::Int(number)) = at.typed(Yaml::Core) else {
+            return;
+        };
+        let Some(template) = self.nodes.get(node) else {
+            return;
+        };
+        let count = match template.node.get("count") {
+            Some(count) => whole(count),
+            None => Some(1),
+        };
+        let number = number
+            .to_i64()
+            .and_then(|number| u64::try_from(number).ok());
+        let outside = match (number, count) {
+            (None, _) => true,
+            (Some(number), Some(count)) => number >= count,
+            (Some(_), None) => false,
+        };
+        if outside {
+            let made = count.map_or(String::new(), |count| format!(" of {count}"));
+            let message = format!("there is no such node{made} that `{}` makes", template.name);
+            let diagnostic =
+                Diagnostic::error("tosca-reference", message).help("the first one has the index 0");
+            self.report(diagnostic.at(at.used_at()));
         }
     }
 
@@ -225,6 +340,16 @@ impl<'a> Topology<'_, 'a> {
             .relationships
             .iter()
             .position(|known| &**known.name == word);
+        // 2.0 looks for a type of that name first (8.5.2).
+        let kind = TypeKind::Relationship;
+        let is_type = || {
+            self.model
+                .names
+                .lookup(self.file, kind, word)
+                .id()
+                .is_some()
+        };
+        let template = template.filter(|_| self.version().is_simple() || !is_type());
         if let Some(template) = template {
             assignment.template = Some(template);
             let ty = self.relationships.get(template).and_then(|known| known.ty);

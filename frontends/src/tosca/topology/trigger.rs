@@ -25,6 +25,8 @@ impl<'a> Topology<'_, 'a> {
         let target = self.check_target_filter(node);
         if self.version().is_simple() {
             self.check_times(node);
+        } else if let Some(condition) = node.get("condition") {
+            self.check_boolean(condition, Here::Nowhere, "the `condition` of a trigger");
         }
         match action.as_sequence() {
             Some(activities) => {
@@ -105,7 +107,7 @@ impl<'a> Topology<'_, 'a> {
     }
 
     /// When a trigger of 1.x looks: a schedule and a period.
-    fn check_times(&self, node: &'a Node) {
+    pub(super) fn check_times(&self, node: &'a Node) {
         let refer = |call: &Call<'a>| self.refer(Here::Nowhere, call);
         let checker = self.checker(&refer);
         if let Some(schedule) = node.get("schedule")

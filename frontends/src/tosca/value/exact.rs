@@ -1,6 +1,7 @@
 //! Decimal numbers, multiplied and compared exactly.
 
 use std::cmp::Ordering;
+use std::fmt;
 
 /// A decimal number: digits times a power of ten.
 #[derive(Clone, Copy, Debug)]
@@ -56,6 +57,12 @@ impl Exact {
         })
     }
 
+    /// The sum, unless it has too many digits.
+    pub fn plus(self, other: Exact) -> Option<Exact> {
+        let digits = other.digits.checked_neg()?;
+        self.minus(Exact { digits, ..other })
+    }
+
     /// The difference, unless it has too many digits.
     pub fn minus(self, other: Exact) -> Option<Exact> {
         let power = self.power.min(other.power);
@@ -67,6 +74,37 @@ impl Exact {
             digits: scaled(self)?.checked_sub(scaled(other)?)?,
             power,
         })
+    }
+
+    /// The quotient, unless it has too many digits or no end.
+    pub fn over(self, other: Exact) -> Option<Exact> {
+        let mut digits = self.digits;
+        let mut power = self.power.checked_sub(other.power)?;
+        loop {
+            if digits.checked_rem(other.digits)? == 0 {
+                let digits = digits.checked_div(other.digits)?;
+                return Some(Exact { digits, power });
+            }
+            digits = digits.checked_mul(10)?;
+            power = power.checked_sub(1)?;
+        }
+    }
+
+    /// The greatest whole number that is not above it, unless it has too many digits.
+    pub fn floor(self) -> Option<i128> {
+        match u32::try_from(self.power) {
+            Ok(by) => self.digits.checked_mul(10_i128.checked_pow(by)?),
+            Err(_) => match 10_i128.checked_pow(self.power.unsigned_abs()) {
+                Some(factor) => Some(self.digits.div_euclid(factor)),
+                None => Some(if self.digits < 0 { -1 } else { 0 }),
+            },
+        }
+    }
+
+    /// The whole number that it is, if it is one.
+    pub fn to_whole(self) -> Option<i128> {
+        let floor = self.floor()?;
+        (self.compare(Exact::whole(floor)) == Ordering::Equal).then_some(floor)
     }
 
     /// Whether it is one.
@@ -100,9 +138,26 @@ impl Exact {
     }
 
     /// The nearest float.
-    #[expect(clippy::cast_precision_loss, reason = "the nearest float is asked for")]
     pub fn float(self) -> f64 {
-        self.digits as f64 * 10_f64.powi(self.power)
+        let text = format!("{}e{}", self.digits, self.power);
+        text.parse().unwrap_or(f64::NAN)
+    }
+}
+
+impl fmt::Display for Exact {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(whole) = self.to_whole() {
+            return write!(f, "{whole}");
+        }
+        let places = usize::try_from(self.power.unsigned_abs()).unwrap_or(usize::MAX);
+        if places > 40 {
+            return write!(f, "{}e{}", self.digits, self.power);
+        }
+        let digits = self.digits.unsigned_abs().to_string();
+        let digits = format!("{digits:0>width$}", width = places + 1);
+        let (whole, fraction) = digits.split_at(digits.len() - places);
+        let sign = if self.digits < 0 { "-" } else { "" };
+        write!(f, "{sign}{whole}.{}", fraction.trim_end_matches('0'))
     }
 }
 
@@ -125,5 +180,20 @@ mod tests {
         for text in ["", "-", ".", "1,000", "one", "1e", "0x"] {
             assert!(Exact::parse(text).is_none(), "{text}");
         }
+    }
+
+    #[test]
+    fn decimals_are_added_and_divided_exactly() {
+        let read = |text| Exact::parse(text).unwrap();
+        let shown = |number: Option<Exact>| number.map(|number| number.to_string());
+        assert_eq!(shown(read("0.1").plus(read("0.2"))).as_deref(), Some("0.3"));
+        assert_eq!(shown(read("5").over(read("2"))).as_deref(), Some("2.5"));
+        assert_eq!(shown(read("-1").over(read("8"))).as_deref(), Some("-0.125"));
+        assert_eq!(shown(read("1").over(read("3"))), None);
+        assert_eq!(shown(read("1").over(read("0"))), None);
+        assert_eq!(read("-0.5").floor(), Some(-1));
+        assert_eq!(read("1e3").floor(), Some(1000));
+        assert_eq!(read("2.50").to_whole(), None);
+        assert_eq!(read("2.00").to_whole(), Some(2));
     }
 }

@@ -1,15 +1,18 @@
 //! Functions: those that compute, and those that refer to something else.
 
 use std::cmp::Ordering;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use locus_core::int::Int;
 use locus_core::values::pattern;
 use locus_core::{Diagnostic, suggest};
 
+use super::arithmetic::arithmetic;
 use super::{Checker, Referred, Val, all, any};
-use crate::tosca::text::Call;
-use crate::yaml::Node;
+use crate::tosca::model::{DataType, Primitive, Schema};
+use crate::tosca::text::{self, Call};
+use crate::yaml::{Node, Schema as Yaml, Typed};
 
 /// The functions of 2.0.
 pub(super) const FUNCTIONS: &[&str] = &[
@@ -92,10 +95,18 @@ impl<'a> Checker<'_, 'a> {
             }
             "value" => self.path(call),
             _ => {
-                let arguments: Vec<Val> =
-                    call.list().iter().map(|node| self.literal(node)).collect();
+                let arguments: Vec<Referred<'a>> =
+                    call.list().iter().map(|node| self.argument(node)).collect();
                 self.check_arguments(call, &arguments);
-                compute(call.name, &arguments).unwrap_or(Val::Unknown)
+                let custom = self.custom(call, &arguments);
+                let arguments: Vec<Val> = arguments.into_iter().map(|held| held.value).collect();
+                let value = compute(call.name, &arguments).unwrap_or(Val::Unknown);
+                let schema = custom.or_else(|| self.gives(call, &value, &arguments));
+                return Referred {
+                    value,
+                    schema: schema.map(Rc::new),
+                    ..Referred::unknown()
+                };
             }
         };
         Referred {
@@ -104,8 +115,49 @@ impl<'a> Checker<'_, 'a> {
         }
     }
 
+    /// What a function is given: a value, or what a call gives.
+    fn argument(&self, node: &'a Node) -> Referred<'a> {
+        match text::call(node, self.model.version(self.file)) {
+            Some(call) => self.call(&call),
+            None => Referred {
+                value: self.literal(node),
+                ..Referred::unknown()
+            },
+        }
+    }
+
+    /// The type of what a function of 2.0 gives, as far as it is the same whatever it is given; text of 1.x may stand for a number.
+    fn gives(&self, call: &Call<'a>, value: &Val, arguments: &[Val]) -> Option<Schema<'a>> {
+        if self.model.version(self.file).is_simple() {
+            return None;
+        }
+        let primitive = match (call.name, value) {
+            (
+                "and" | "or" | "not" | "xor" | "equal" | "greater_than" | "greater_or_equal"
+                | "less_than" | "less_or_equal" | "valid_values" | "matches" | "has_suffix"
+                | "has_prefix" | "contains" | "has_entry" | "has_key" | "has_all_entries"
+                | "has_all_keys" | "has_any_entry" | "has_any_key",
+                _,
+            ) => Primitive::Boolean,
+            ("length" | "round" | "floor" | "ceil", _) => Primitive::Integer,
+            ("join" | "token", _) => Primitive::String,
+            ("concat", _) if arguments.iter().any(|held| matches!(held, Val::Str(_))) => {
+                Primitive::String
+            }
+            ("union" | "intersection", _) => Primitive::List,
+            ("sum" | "difference" | "product" | "quotient" | "remainder", Val::Int(_)) => {
+                Primitive::Integer
+            }
+            ("sum" | "difference" | "product" | "quotient" | "remainder", Val::Float(_)) => {
+                Primitive::Float
+            }
+            _ => return None,
+        };
+        Some(Schema::of(DataType::Primitive(primitive), self.file))
+    }
+
     /// Tells what a function is given that it cannot take.
-    fn check_arguments(&self, call: &Call<'a>, arguments: &[Val]) {
+    fn check_arguments(&self, call: &Call<'a>, arguments: &[Referred<'a>]) {
         let name = call.name;
         let wrong = |message: String, node: &Node| {
             self.report(Diagnostic::error("tosca-function", message).at(node.used_at()));
@@ -131,12 +183,36 @@ impl<'a> Checker<'_, 'a> {
             wrong(message, call.node);
             return;
         }
-        for (value, node) in arguments.iter().zip(call.list()) {
+        for (held, node) in arguments.iter().zip(call.list()) {
+            let value = &held.value;
+            let schema = held.schema.as_ref();
+            let primitive = schema.and_then(|schema| self.model.primitive(schema.ty));
             if let Some(needed) = unfit(name, value) {
                 wrong(
                     format!("`{name}` takes {needed}, and this is `{value}`"),
                     node,
                 );
+            } else if let (Some(needed), Some(schema)) =
+                (primitive.and_then(|given| mistaken(name, given)), schema)
+            {
+                let is = self.model.describe(schema);
+                wrong(
+                    format!("`{name}` takes {needed}, and this gives {is}"),
+                    node,
+                );
+            }
+        }
+        if let ("token", [text, at, index]) = (name, arguments)
+            && let (Val::Str(text), Val::Str(at), Val::Int(index)) =
+                (&text.value, &at.value, &index.value)
+        {
+            // No reading of the standard splits into more parts.
+            let parts = text.split(|c: char| at.contains(c)).count();
+            let within = index
+                .to_i64()
+                .is_some_and(|index| usize::try_from(index).is_ok_and(|index| index < parts));
+            if let (false, Some(node)) = (within, call.list().get(2)) {
+                wrong(format!("`{text}` has no part {index} between `{at}`"), node);
             }
         }
         let zero = |value: &Val| match value {
@@ -145,7 +221,7 @@ impl<'a> Checker<'_, 'a> {
             _ => false,
         };
         if matches!(name, "quotient" | "remainder")
-            && arguments.get(1).is_some_and(zero)
+            && arguments.get(1).is_some_and(|held| zero(&held.value))
             && let Some(node) = call.list().get(1)
         {
             wrong(format!("`{name}` divides by zero"), node);
@@ -178,7 +254,7 @@ impl<'a> Checker<'_, 'a> {
             return;
         }
         let name = call.name.split('$').next().unwrap_or(call.name);
-        if self.is_defined(self.file, name, &mut Vec::new()) {
+        if self.defined(self.file, name, &mut Vec::new()).is_some() {
             return;
         }
         let former = FORMER.iter().find(|(former, _)| *former == name);
@@ -191,7 +267,9 @@ impl<'a> Checker<'_, 'a> {
             None => {
                 let message =
                     format!("the function `${name}` is not defined, so what it gives is not known");
-                let near = suggest::did_you_mean(name, FUNCTIONS.iter().copied());
+                let known: Vec<String> = FUNCTIONS.iter().map(|name| format!("${name}")).collect();
+                let known = known.iter().map(String::as_str);
+                let near = suggest::did_you_mean(&format!("${name}"), known);
                 Diagnostic::warning("tosca-function", message)
                     .help(near.unwrap_or_else(|| "define it in `functions`".to_owned()))
             }
@@ -199,18 +277,32 @@ impl<'a> Checker<'_, 'a> {
         self.report(diagnostic.at(call.node.used_at()));
     }
 
-    fn is_defined(&self, file: usize, name: &str, seen: &mut Vec<usize>) -> bool {
+    /// The definition of a function; nothing within when it may be in a file that is not here.
+    fn defined(
+        &self,
+        file: usize,
+        name: &str,
+        seen: &mut Vec<usize>,
+    ) -> Option<Option<(&'a Node, usize)>> {
         if seen.contains(&file) {
-            return false;
+            return None;
         }
         seen.push(file);
         let this = self.model.file(file);
-        let has = |node: Option<&Node>| node.is_some_and(|functions| functions.get(name).is_some());
         let template = this.root.get("service_template");
-        if has(this.root.get("functions")) || has(template.and_then(|node| node.get("functions"))) {
-            return true;
+        // A template may refine what its file says (10.4).
+        let sections = [
+            template.and_then(|node| node.get("functions")),
+            this.root.get("functions"),
+        ];
+        let own = sections
+            .into_iter()
+            .flatten()
+            .find_map(|node| node.get(name));
+        if let Some(own) = own {
+            return Some(Some((own, file)));
         }
-        this.imports.iter().any(|import| {
+        this.imports.iter().find_map(|import| {
             let inner = match &import.prefix {
                 Some(prefix) => name
                     .strip_prefix(&**prefix)
@@ -218,12 +310,78 @@ impl<'a> Checker<'_, 'a> {
                 None => Some(name),
             };
             match (inner, import.file) {
-                (Some(inner), Some(file)) => self.is_defined(file, inner, seen),
-                (Some(_), None) => true,
-                (None, _) => false,
+                (Some(inner), Some(file)) => self.defined(file, inner, seen),
+                (Some(_), None) => Some(None),
+                (None, _) => None,
             }
         })
     }
+
+    /// What a function that a file defines gives: the result of the signature that fits; none of several that differ.
+    fn custom(&self, call: &Call<'a>, arguments: &[Referred<'a>]) -> Option<Schema<'a>> {
+        if self.model.version(self.file).is_simple() || FUNCTIONS.contains(&call.name) {
+            return None;
+        }
+        let name = call.name.split('$').next().unwrap_or(call.name);
+        let (node, file) = self.defined(self.file, name, &mut Vec::new())??;
+        let signatures = node.get("signatures")?.as_sequence()?;
+        let mut fitting = signatures
+            .iter()
+            .filter(|signature| takes(signature, arguments.len()));
+        let Some(first) = fitting.next() else {
+            let message = format!(
+                "`${name}` does not take {} argument{}",
+                arguments.len(),
+                if arguments.len() == 1 { "" } else { "s" }
+            );
+            let diagnostic = Diagnostic::error("tosca-function", message)
+                .related(node.span, "it is defined here");
+            self.report(diagnostic.at(call.node.used_at()));
+            return None;
+        };
+        if fitting.next().is_some() {
+            return None;
+        }
+        let schemas = |key: &str| {
+            let items = first.get(key).and_then(Node::as_sequence);
+            items.unwrap_or_default().iter()
+        };
+        let mut declared: Vec<&'a Node> = schemas("arguments").collect();
+        declared.extend(schemas("optional_arguments"));
+        for ((held, written), declared) in arguments.iter().zip(call.list()).zip(declared) {
+            let wanted = self.model.schema(declared, file, None);
+            if text::is_call(written, self.model.version(self.file)) {
+                if let Some(given) = &held.schema
+                    && !self.model.assignable(given, &wanted)
+                {
+                    let (is, needed) = (self.model.describe(given), self.model.describe(&wanted));
+                    let message = format!("`${name}` takes {needed}, and this gives {is}");
+                    let diagnostic = Diagnostic::error("tosca-function", message);
+                    self.report(diagnostic.at(written.used_at()));
+                }
+            } else {
+                self.read(written, &wanted, &format!("an argument of ${name}"));
+            }
+        }
+        let result = first.get("result")?;
+        Some(self.model.schema(result, file, None))
+    }
+}
+
+/// Whether a signature takes so many arguments.
+fn takes(signature: &Node, count: usize) -> bool {
+    let length = |key: &str| {
+        let items = signature.get(key).and_then(Node::as_sequence);
+        items.map_or(0, <[Node]>::len)
+    };
+    let least = length("arguments");
+    let variadic = matches!(
+        signature
+            .get("variadic")
+            .and_then(|node| node.typed(Yaml::Core)),
+        Some(Typed::Bool(true))
+    );
+    count >= least && (variadic || count <= least + length("optional_arguments"))
 }
 
 /// How many arguments a function takes: at least, and at most.
@@ -272,6 +430,36 @@ fn unfit(name: &str, value: &Val) -> Option<&'static str> {
     }
 }
 
+/// What a function takes instead of values of a type that it cannot take.
+fn mistaken(name: &str, given: Primitive) -> Option<&'static str> {
+    match name {
+        "and" | "or" | "not" | "xor" => (given != Primitive::Boolean).then_some("booleans"),
+        "sum" | "difference" | "product" | "quotient" | "remainder" | "round" | "floor"
+        | "ceil" => {
+            let other = matches!(
+                given,
+                Primitive::String
+                    | Primitive::Boolean
+                    | Primitive::List
+                    | Primitive::Map
+                    | Primitive::Timestamp
+                    | Primitive::Version
+                    | Primitive::Nil
+                    | Primitive::Bytes
+            );
+            other.then_some("numbers")
+        }
+        "length" => {
+            let other = matches!(
+                given,
+                Primitive::Integer | Primitive::Float | Primitive::Boolean
+            );
+            other.then_some("a string, a list or a map")
+        }
+        _ => None,
+    }
+}
+
 /// What a function that needs nothing but its arguments gives; none when that is not known.
 fn compute(name: &str, arguments: &[Val]) -> Option<Val> {
     let truth = |value: &Val| match value {
@@ -310,10 +498,8 @@ fn compute(name: &str, arguments: &[Val]) -> Option<Val> {
             let [Val::Str(text), Val::Str(expression)] = arguments else {
                 return None;
             };
-            // The standard does not say whether a part may match: decided only where both readings agree.
-            let whole = pattern::matches(expression, text)?;
-            let part = pattern::finds(expression, text)?;
-            (whole == part).then_some(Val::Bool(whole))
+            // A part may match: who means the whole writes `^` and `$` (10.2.2.2.7).
+            pattern::finds(expression, text).map(Val::Bool)
         }
         "has_suffix" | "has_prefix" | "contains" => contained(name, arguments),
         "has_entry" | "has_all_entries" | "has_any_entry" | "has_key" | "has_all_keys"
@@ -327,7 +513,7 @@ fn compute(name: &str, arguments: &[Val]) -> Option<Val> {
             };
             Some(Val::Int(Int::from(length)))
         }
-        "concat" | "join" | "token" => text(name, arguments),
+        "concat" | "join" | "token" => joined(name, arguments),
         "union" | "intersection" => sets(name, arguments),
         "sum" | "difference" | "product" | "quotient" | "remainder" | "round" | "floor"
         | "ceil" => arithmetic(name, arguments),
@@ -381,7 +567,7 @@ fn member(name: &str, arguments: &[Val]) -> Option<Val> {
     Some(Val::Bool(holds))
 }
 
-fn text(name: &str, arguments: &[Val]) -> Option<Val> {
+fn joined(name: &str, arguments: &[Val]) -> Option<Val> {
     let texts = |items: &[Val]| -> Option<Vec<Arc<str>>> {
         let text = |item: &Val| match item {
             Val::Str(text) => Some(text.clone()),
@@ -408,11 +594,28 @@ fn text(name: &str, arguments: &[Val]) -> Option<Val> {
         }
         ("token", [Val::Str(text), Val::Str(at), Val::Int(index)]) => {
             let index = usize::try_from(index.to_i64()?).ok()?;
-            let part = text.split(&**at).nth(index)?;
-            Val::Str(part.into())
+            Val::Str(token(text, at, index)?.into())
         }
         _ => return None,
     })
+}
+
+/// A part of a text between characters that separate parts.
+///
+/// The standard speaks of characters; parsers split at the whole text, and whether two in a row have an empty part between them is
+/// open: known where all readings agree.
+fn token<'s>(text: &'s str, at: &str, index: usize) -> Option<&'s str> {
+    let any = |c: char| at.contains(c);
+    let by_character = text.split(any).nth(index);
+    let by_text = if at.is_empty() {
+        None
+    } else {
+        text.split(at).nth(index)
+    };
+    let filled = text.split(any).filter(|part| !part.is_empty()).nth(index);
+    (by_character == by_text && by_character == filled)
+        .then_some(by_character)
+        .flatten()
 }
 
 fn sets(name: &str, arguments: &[Val]) -> Option<Val> {
@@ -447,53 +650,4 @@ fn sets(name: &str, arguments: &[Val]) -> Option<Val> {
         }
     }
     Some(Val::List(result))
-}
-
-fn arithmetic(name: &str, arguments: &[Val]) -> Option<Val> {
-    let float = |value: &Val| match value {
-        Val::Int(int) => Some(int.to_f64()),
-        Val::Float(float) => Some(*float),
-        _ => None,
-    };
-    let whole = |value: &Val| match value {
-        Val::Int(int) => int.to_i64(),
-        _ => None,
-    };
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "checked to be in range before"
-    )]
-    let rounded = |float: f64| {
-        let fits = float.abs() < 9.0e15;
-        fits.then(|| Val::Int(Int::from(float as i64)))
-    };
-    let ints: Option<Vec<i64>> = arguments.iter().map(whole).collect();
-    let floats: Option<Vec<f64>> = arguments.iter().map(float).collect();
-    match (name, ints.as_deref()) {
-        ("sum", Some(ints)) => {
-            let sum = ints.iter().try_fold(0_i64, |sum, n| sum.checked_add(*n));
-            return sum.map(|sum| Val::Int(sum.into()));
-        }
-        ("product", Some(ints)) => {
-            let product = ints
-                .iter()
-                .try_fold(1_i64, |product, n| product.checked_mul(*n));
-            return product.map(|product| Val::Int(product.into()));
-        }
-        ("difference", Some([a, b])) => return Some(Val::Int(a.checked_sub(*b)?.into())),
-        ("remainder", Some([a, b])) => return Some(Val::Int(a.checked_rem(*b)?.into())),
-        ("round" | "floor" | "ceil", Some([a])) => return Some(Val::Int((*a).into())),
-        _ => {}
-    }
-    let floats = floats?;
-    match (name, floats.as_slice()) {
-        ("sum", all) => Some(Val::Float(all.iter().sum())),
-        ("product", all) => Some(Val::Float(all.iter().product())),
-        ("difference", [a, b]) => Some(Val::Float(a - b)),
-        ("quotient", [a, b]) if *b != 0.0 => Some(Val::Float(a / b)),
-        ("round", [a]) => rounded(a.round()),
-        ("floor", [a]) => rounded(a.floor()),
-        ("ceil", [a]) => rounded(a.ceil()),
-        _ => None,
-    }
 }

@@ -1,5 +1,6 @@
 //! Values: read by their schemas, computed by functions, compared with conditions.
 
+mod arithmetic;
 pub mod clause;
 pub mod exact;
 mod function;

@@ -98,6 +98,16 @@ impl<'a> Checker<'_, 'a> {
         let value = result.value;
         if value.is_known() {
             let value = self.as_schema(value, schema);
+            if let (Val::Str(text), None, Some(primitive)) =
+                (&value, &result.schema, self.model.primitive(schema.ty))
+                && !stands_for(text, primitive)
+            {
+                let needed = self.model.describe(schema);
+                let message = format!("`{what}` must be {needed}, and this gives `{text}`");
+                let diagnostic = Diagnostic::error("tosca-value", message);
+                self.report(diagnostic.at(call.node.used_at()));
+                return Val::Unknown;
+            }
             self.conditions(&value, schema, what, call.node.used_at(), || {
                 value.to_string()
             });
@@ -470,6 +480,18 @@ impl<'a> Quiet<'_, 'a> {
             (Kind::Scalar(_), Some(primitive)) => checker.primitive(node, primitive, schema, ""),
             _ => checker.literal(node),
         }
+    }
+}
+
+/// Whether a text that a function of 1.x gives may be read as a value of a type.
+fn stands_for(text: &str, primitive: Primitive) -> bool {
+    match primitive {
+        Primitive::Integer => Int::parse(text.trim(), 10).is_some(),
+        Primitive::Float => Exact::parse(text.trim()).is_some(),
+        Primitive::Boolean => matches!(&*text.to_lowercase(), "true" | "false"),
+        Primitive::List | Primitive::Map | Primitive::Range => false,
+        Primitive::Version => Version::parse(text).is_some(),
+        _ => true,
     }
 }
 

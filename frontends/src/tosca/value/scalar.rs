@@ -89,6 +89,13 @@ impl Units {
         })
     }
 
+    /// The unit that others are multiples of.
+    pub fn base(&self) -> Option<&str> {
+        let mut units = self.units.iter();
+        let one = units.find(|(_, factor)| factor.is_one());
+        one.map(|(name, _)| name.as_str())
+    }
+
     /// Reads a number with a unit, in the smallest measure.
     ///
     /// # Errors

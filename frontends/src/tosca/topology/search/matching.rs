@@ -107,6 +107,34 @@ impl<'p> Assignment<'p> {
         Err(seen)
     }
 
+    /// The places of which an item has units.
+    fn held_by(&self, item: usize) -> Vec<usize> {
+        let taken = self.taken.get(item).into_iter().flatten();
+        let held = self.fits(item).iter().zip(taken);
+        held.filter(|(_, units)| **units > 0)
+            .map(|(place, _)| *place)
+            .collect()
+    }
+
+    /// The places that a unit can come from when one more of a place is taken: that place, those that its users may use, and so on.
+    fn reached(&self, start: usize) -> Vec<bool> {
+        let mut reached = vec![false; self.problem.places.len()];
+        let mut queue = vec![start];
+        while let Some(place) = queue.pop() {
+            match reached.get_mut(place) {
+                Some(known @ false) => *known = true,
+                _ => continue,
+            }
+            for &(other, theirs) in self.users.get(place).into_iter().flatten() {
+                let holds = self.taken.get(other).and_then(|taken| taken.get(theirs));
+                if holds.is_some_and(|&holds| holds > 0) {
+                    queue.extend(self.fits(other));
+                }
+            }
+        }
+        reached
+    }
+
     /// Moves units along the way that was found, as many as all of it allows.
     fn shift(
         &mut self,
@@ -188,43 +216,45 @@ impl Problem {
             .collect();
         places.sort_unstable();
         places.dedup();
-        let units = places
+        let mut units = places
             .iter()
             .map(|&place| self.places.get(place).copied().flatten());
-        units.sum()
+        units.try_fold(0_u64, |sum, units| Some(sum.saturating_add(units?)))
     }
 
     /// For each item, the places that it has in some assignment that serves all items.
     pub(crate) fn choices(&self, items: &[usize]) -> Vec<Vec<usize>> {
         let mut choices = self.fits.clone();
-        if self.in_the_way(items).is_some() {
+        let limited = self.limited(items);
+        let mut assignment = Assignment::new(self, &limited);
+        if limited.iter().any(|&item| assignment.serve(item).is_err()) {
             return choices;
         }
-        let limited = self.limited(items);
+        // From one assignment all others follow: an item may take a unit of a place when somebody can give it up for one of
+        // another place, and so on, to a place with a unit left or one of the item's own.
+        let reached: Vec<Vec<bool>> = (0..self.places.len())
+            .map(|place| assignment.reached(place))
+            .collect();
         for &item in items {
-            let mut kept = Vec::new();
-            for &place in self.fits.get(item).into_iter().flatten() {
-                let mut forced = self.clone();
-                match forced.places.get_mut(place) {
-                    Some(Some(0)) | None => continue,
-                    Some(Some(left)) => *left -= 1,
-                    Some(None) => {}
+            let is_limited = limited.contains(&item);
+            let own: Vec<usize> = if is_limited {
+                assignment.held_by(item)
+            } else {
+                Vec::new()
+            };
+            let fits = |place: &usize| {
+                if !self.is_limited(*place) {
+                    return true;
                 }
-                if let Some(need) = forced.needs.get_mut(item) {
-                    *need = need.saturating_sub(1);
-                }
-                // One that takes what it needs from where there is no limit leaves the others alone.
-                let concerned = if limited.contains(&item) || self.is_limited(place) {
-                    forced.in_the_way(items).is_none()
-                } else {
-                    true
+                let Some(from) = reached.get(*place) else {
+                    return false;
                 };
-                if concerned {
-                    kept.push(place);
-                }
-            }
-            if let Some(choice) = choices.get_mut(item) {
-                *choice = kept;
+                let mut ends = from.iter().enumerate().filter(|(_, reached)| **reached);
+                ends.any(|(end, _)| assignment.free(end) > 0 || own.contains(&end))
+            };
+            let needed = self.needs.get(item).is_some_and(|&need| need > 0);
+            if let Some(choice) = choices.get_mut(item).filter(|_| needed) {
+                choice.retain(fits);
             }
         }
         choices

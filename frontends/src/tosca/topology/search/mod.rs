@@ -211,8 +211,16 @@ impl<'a> Topology<'_, 'a> {
             let text = format!("it must have the capability `{name}`");
             conditions.push((defined, text, Condition::CapabilityName(name)));
         }
+        let wanted = definition.and_then(|definition| definition.capability);
+        if let Some(ty) = wanted.filter(|&ty| assignment.capability_type != Some(ty)) {
+            let text = format!(
+                "it must have a capability of type `{}`",
+                self.model.name(ty)
+            );
+            conditions.push((defined, text, Condition::CapabilityType(ty)));
+        }
         if let Some(ty) = assignment.capability_type {
-            let written = assignment.node.get("capability");
+            let written = assignment.get("capability");
             let span = written.map_or(defined, crate::yaml::Node::used_at);
             let text = format!(
                 "it must have a capability of type `{}`",
@@ -230,13 +238,11 @@ impl<'a> Topology<'_, 'a> {
         let text = "its capability must accept nodes of this type".to_owned();
         conditions.push((assignment.span, text, Condition::Source));
         let own = assignment
-            .node
             .get("node_filter")
             .map(|filter| (filter, self.file));
-        let inherited =
-            definition.and_then(|definition| Some((definition.filter?, definition.file)));
-        for (filter, file) in own.into_iter().chain(inherited) {
-            for clause in clauses(filter, file, self.version().is_simple()) {
+        let inherited = definition.map_or(&[][..], |definition| &definition.filters);
+        for (filter, file) in own.into_iter().chain(inherited.iter().copied()) {
+            for clause in clauses(filter, file, self.model.version(file).is_simple()) {
                 let text = format!("it must fulfil `{}`", shown(clause.node));
                 conditions.push((clause.node.used_at(), text, Condition::Filter(clause)));
             }
@@ -321,10 +327,8 @@ impl<'a> Topology<'_, 'a> {
                 let place = *by_key
                     .entry((pair.node, name))
                     .or_insert_with_key(|(node, name)| {
-                        let most = pair
-                            .capability
-                            .as_ref()
-                            .and_then(|known| known.occurrences.most);
+                        let capability = pair.capability.as_ref();
+                        let most = capability.and_then(|known| self.most(*node, known));
                         let key = name.as_ref().map(|name| (*node, name.clone()));
                         let used = key.and_then(|key| incoming.get(&key).copied()).unwrap_or(0);
                         problem
@@ -354,7 +358,7 @@ impl<'a> Topology<'_, 'a> {
                 let wanted = core
                     .iter()
                     .filter_map(|&item| problem.needs.get(item))
-                    .sum();
+                    .fold(0_u64, |sum, &need| sum.saturating_add(need));
                 shortages.push(Shortage {
                     places: problem.supply(&core),
                     wanted,
@@ -364,12 +368,13 @@ impl<'a> Topology<'_, 'a> {
             }
             match self.cannot_be_packed(search, &items) {
                 Ok(None) => {}
-                Ok(Some(core)) => {
+                Ok(Some((core, smallest))) => {
+                    search.gave_up |= !smallest;
                     told.extend(&core);
                     let wanted = core
                         .iter()
                         .filter_map(|&item| problem.needs.get(item))
-                        .sum();
+                        .fold(0_u64, |sum, &need| sum.saturating_add(need));
                     shortages.push(Shortage {
                         places: None,
                         wanted,
@@ -392,6 +397,20 @@ impl<'a> Topology<'_, 'a> {
                 nodes
             });
             search.choices = choices.collect();
+        }
+    }
+
+    /// How many relationships may lead to a capability of a node, as its type says or, in 1.3, the template.
+    pub(crate) fn most(&self, node: usize, capability: &Capability<'a>) -> Option<u64> {
+        let written = self.section(node, "capabilities");
+        let own = written
+            .iter()
+            .find(|(name, _)| ***name == *capability.name)
+            .and_then(|(_, entry)| crate::tosca::text::range(entry.value.get("occurrences")?));
+        let defined = capability.occurrences.most;
+        match own.and_then(|own| own.most) {
+            Some(own) => Some(defined.map_or(own, |defined| defined.min(own))),
+            None => defined,
         }
     }
 
@@ -420,11 +439,9 @@ impl<'a> Topology<'_, 'a> {
         let Target::Node(node) = assignment.target else {
             return Vec::new();
         };
-        let inherited = assignment
-            .definition
-            .as_ref()
-            .and_then(|definition| definition.filter);
-        if inherited.is_none() && assignment.node.get("node_filter").is_none() {
+        let definition = assignment.definition.as_ref();
+        let inherited = definition.is_some_and(|definition| !definition.filters.is_empty());
+        if !inherited && assignment.get("node_filter").is_none() {
             return Vec::new();
         }
         let pair = Pair {
