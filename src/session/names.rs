@@ -341,7 +341,7 @@ fn is_plain(name: &str) -> bool {
     let items = document.root.as_sequence().unwrap_or_default();
     parsed.diagnostics.is_empty()
         && matches!(items, [one] if one.as_str() == Some(name)
-            && one.span.len() as usize == name.len()
+            && one.span.len() == name.len()
             && one.anchor().is_none()
             && one.tag().is_none())
 }
