@@ -9,6 +9,8 @@
     reason = "a test fails by panicking"
 )]
 
+mod server;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
@@ -276,6 +278,9 @@ fn verdicts_are_those_of_a_real_server() {
 
     let cases = tempfile::tempdir().unwrap();
     for (name, text) in CASES {
+        fs::write(cases.path().join(format!("{name}.yaml")), text).unwrap();
+    }
+    for (name, text) in server::cases() {
         fs::write(cases.path().join(format!("{name}.yaml")), text).unwrap();
     }
     let (server, own) = (refused(&cluster, cases.path()), found(cases.path()));

@@ -5,7 +5,7 @@ use locus_core::{Diagnostic, suggest};
 use super::access::Access as _;
 use super::object::{Label, Object, Scope};
 use super::{release, text};
-use crate::yaml::Node;
+use crate::yaml::{Node, Schema};
 
 /// What the name of an object must be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +28,8 @@ fn rule(object: &Object, release: u8) -> Name {
         ("", "Service") if release < 36 => Name::Rfc1035,
         ("", "Service") => Name::Label,
         ("rbac.authorization.k8s.io" | "certificates.k8s.io", _) => Name::Path,
+        // The server looks at nothing else of their names.
+        ("policy", "PodDisruptionBudget") => Name::Path,
         ("networking.k8s.io", "IPAddress") | ("internal.apiserver.k8s.io", _) => Name::Path,
         _ => Name::Subdomain,
     }
@@ -96,7 +98,11 @@ pub(crate) fn check(object: &Object, release: u8, diagnostics: &mut Vec<Diagnost
             let given = metadata.get("name");
             let at = given.map_or(object.kind.span, Node::used_at);
             // A name of another type was reported as that.
-            if given.is_none_or(|name| name.text_at().is_some_and(|text| text.text.is_empty())) {
+            let nothing = |name: &Node| {
+                name.is_null(Schema::GoYaml2)
+                    || name.text_at().is_some_and(|text| text.text.is_empty())
+            };
+            if given.is_none_or(nothing) {
                 nameless(object, at, diagnostics);
             }
         }
@@ -190,7 +196,8 @@ pub(crate) fn labels(labels: &[Label], diagnostics: &mut Vec<Diagnostic>) {
 /// All annotations of an object together have at most so many bytes.
 const ANNOTATIONS: usize = 256 * 1024;
 
-fn annotations(annotations: &[Label], diagnostics: &mut Vec<Diagnostic>) {
+/// Checks the keys of annotations, and how much they hold.
+pub(crate) fn annotations(annotations: &[Label], diagnostics: &mut Vec<Diagnostic>) {
     let mut bytes = 0;
     for annotation in annotations {
         bytes += annotation.key.text.len() + annotation.value.text.len();

@@ -99,7 +99,6 @@ fn subject(here: &mut Here<'_, '_, '_>) {
     let Some(kind) = here.node.text_of("kind") else {
         return;
     };
-    here.not_empty("name");
     let group = here
         .node
         .text_of("apiGroup")

@@ -5,29 +5,6 @@ use super::{DNS_SUBDOMAIN, Here};
 use crate::kubernetes::access::Access as _;
 use crate::kubernetes::text;
 
-/// Resources that a quota limits without a domain.
-const QUOTAS: &[&str] = &[
-    "cpu",
-    "memory",
-    "ephemeral-storage",
-    "requests.cpu",
-    "requests.memory",
-    "requests.storage",
-    "requests.ephemeral-storage",
-    "limits.cpu",
-    "limits.memory",
-    "limits.ephemeral-storage",
-    "pods",
-    "resourcequotas",
-    "services",
-    "replicationcontrollers",
-    "secrets",
-    "persistentvolumeclaims",
-    "configmaps",
-    "services.nodeports",
-    "services.loadbalancers",
-];
-
 pub(super) fn check(group: &str, name: &str, here: &mut Here<'_, '_, '_>) {
     match (group, name) {
         ("storage", "StorageClass") => {
@@ -41,7 +18,6 @@ pub(super) fn check(group: &str, name: &str, here: &mut Here<'_, '_, '_>) {
             );
         }
         ("node", "RuntimeClass") => {
-            here.not_empty("handler");
             here.dns_label("handler");
         }
         ("discovery", "EndpointSlice") => slice(here),
@@ -51,14 +27,44 @@ pub(super) fn check(group: &str, name: &str, here: &mut Here<'_, '_, '_>) {
             let help = "write it as in `example.org/ingress-controller`";
             here.syntax("controller", is_controller, "a domain with a path", help);
         }
+        ("networking", "IngressClassParametersReference") => parameters(here),
         ("networking", "IngressTLS") => here.dns_subdomain("secretName"),
+        ("core", "TopologySelectorTerm") => here.distinct("matchLabelExpressions", "key"),
+        ("core", "LimitRangeSpec") => here.distinct("limits", "type"),
         ("core", "LimitRangeItem") => {
+            super::amounts::limit(here);
             let kinds = "use `Pod`, `Container` or `PersistentVolumeClaim`";
             here.syntax("type", is_limit, "a type of limit", kinds);
         }
-        ("core", "ResourceQuotaSpec") => quota(here),
+        ("core", "ResourceQuotaSpec") => super::amounts::quota(here),
+        ("core", "ScopedResourceSelectorRequirement") => {
+            let operator = here.node.str_of("operator");
+            if matches!(operator, Some("In" | "NotIn")) {
+                here.not_empty("values");
+            }
+        }
+        ("core", "EndpointSubset") => {
+            if here.node.items("addresses").is_empty()
+                && here.node.items("notReadyAddresses").is_empty()
+            {
+                here.not_empty("addresses");
+            }
+            let ports = here.node.items("ports");
+            for port in ports.iter().filter(|_| ports.len() > 1) {
+                if port.str_of("name").is_none_or(str::is_empty) {
+                    let message = "one of several ports has no name".to_owned();
+                    here.fields(message, port.span, "add a `name` to the port");
+                }
+            }
+        }
+        ("discovery", "Endpoint") => {
+            here.not_empty("addresses");
+        }
+        (
+            "admissionregistration",
+            "ValidatingWebhookConfiguration" | "MutatingWebhookConfiguration",
+        ) => here.distinct("webhooks", "name"),
         ("rbac", "RoleRef") => {
-            here.not_empty("name");
             let help = "a name has no `/` and no `%`";
             here.syntax("name", text::is_path_segment, "the name of a role", help);
         }
@@ -70,6 +76,7 @@ pub(super) fn check(group: &str, name: &str, here: &mut Here<'_, '_, '_>) {
                 "write it as in `pods.gate.example.org`",
             );
             here.not_empty("admissionReviewVersions");
+            here.range("timeoutSeconds", 1, 30);
         }
         ("admissionregistration", "WebhookClientConfig") => here.exactly_one(&["url", "service"]),
         ("admissionregistration", "RuleWithOperations") => {
@@ -98,7 +105,22 @@ fn is_full_name(name: &str) -> bool {
     text::is_dns_subdomain(name) && name.split('.').count() >= 3
 }
 
+/// The parameters of an ingress class are of the cluster, or in a namespace.
+fn parameters(here: &mut Here<'_, '_, '_>) {
+    let named = here.node.str_of("namespace").is_some();
+    match here.node.str_of("scope").unwrap_or("Cluster") {
+        "Namespace" if !named => here.missing("namespace"),
+        "Cluster" if named => {
+            let message = "`namespace` needs `scope: Namespace`".to_owned();
+            let span = here.key_span("namespace");
+            here.fields(message, span, "add the scope, or remove `namespace`");
+        }
+        _ => here.word("scope", &["Cluster", "Namespace"]),
+    }
+}
+
 fn slice(here: &mut Here<'_, '_, '_>) {
+    here.distinct("ports", "name");
     let addresses = matches!(here.node.str_of("addressType"), Some("IPv4" | "IPv6"));
     for endpoint in here.node.items("endpoints") {
         for address in endpoint.texts("addresses") {
@@ -110,25 +132,6 @@ fn slice(here: &mut Here<'_, '_, '_>) {
                     "write it as in `10.0.0.7`, or change `addressType`",
                 );
             }
-        }
-    }
-}
-
-fn quota(here: &mut Here<'_, '_, '_>) {
-    for limit in here.node.labels("hard") {
-        let name = &*limit.key.text;
-        let huge = name.strip_prefix("requests.").unwrap_or(name);
-        let known = QUOTAS.contains(&name) || huge.starts_with("hugepages-");
-        let known = known || (name.contains('/') && text::is_qualified_name(name));
-        if !known {
-            let message = format!("`{name}` is not a resource that a quota limits");
-            let near = locus_core::suggest::did_you_mean(name, QUOTAS.iter().copied());
-            let help = "a resource that is no standard one has a domain, as in `example.org/gpu` or `count/pods`";
-            here.value(
-                message,
-                limit.key.span,
-                near.unwrap_or_else(|| help.to_owned()),
-            );
         }
     }
 }

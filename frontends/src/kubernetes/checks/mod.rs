@@ -4,8 +4,10 @@
 //! of a custom kind alike. What relates several parts of a configuration to each other is not checked here but by rules.
 
 mod access_control;
+mod amounts;
 mod cluster;
 mod config;
+pub(super) mod needed;
 mod network;
 mod pod;
 mod scale;
@@ -14,6 +16,7 @@ mod storage;
 mod workload;
 
 use locus_core::{Diagnostic, Span};
+use rustc_hash::FxHashSet;
 
 use super::access::Access as _;
 use super::object::Text;
@@ -38,6 +41,7 @@ pub(crate) struct Here<'n, 's, 'd> {
 /// Checks a map that is described by a definition.
 pub(crate) fn check(definition: &Definition, here: &mut Here<'_, '_, '_>) {
     let name = definition.name;
+    needed::check(definition.group, name, here);
     cluster::check(definition.group, name, here);
     match definition.group {
         "core" => {
@@ -155,6 +159,19 @@ impl Here<'_, '_, '_> {
             let message = format!("{place} has both `{first}` and `{second}`; only one is allowed");
             let span = self.key_span(second);
             self.fields(message, span, format!("remove `{first}` or `{second}`"));
+        }
+    }
+
+    /// Requires the items of a list to have different texts in a field.
+    fn distinct(&mut self, list: &str, field: &str) {
+        let mut before: FxHashSet<&str> = FxHashSet::default();
+        for item in self.node.items(list) {
+            if let Some(text) = item.str_of(field).filter(|text| !text.is_empty())
+                && !before.insert(text)
+            {
+                let message = format!("`{text}` is in `{}` twice", self.path(list));
+                self.fields(message, item.span_of(field), "remove or rename one of them");
+            }
         }
     }
 

@@ -1,5 +1,6 @@
 //! Services, ingresses and network policies.
 
+use locus_core::Diagnostic;
 use locus_core::values::{Address, Cidr, Family};
 use rustc_hash::FxHashMap;
 
@@ -178,8 +179,10 @@ fn cidr(here: &mut Here<'_, '_, '_>, text: &Text) -> Option<Cidr> {
 pub(super) fn policy(name: &str, here: &mut Here<'_, '_, '_>) {
     match name {
         "IngressSpec" => {
-            if here.given(&["defaultBackend", "rules"]).is_empty() {
-                here.exactly_one(&["defaultBackend", "rules"]);
+            if here.node.some("defaultBackend").is_none() && here.node.items("rules").is_empty() {
+                let message = format!("{} needs `defaultBackend` or `rules`", here.steps.subject());
+                let at = here.at;
+                here.push(Diagnostic::error("k8s-missing-field", message).at(at));
             }
             here.dns_subdomain("ingressClassName");
         }
@@ -215,6 +218,11 @@ pub(super) fn policy(name: &str, here: &mut Here<'_, '_, '_>) {
             }
         }
         "NetworkPolicyPort" => policy_port(here),
+        "NetworkPolicySpec" if here.node.items("policyTypes").len() > 2 => {
+            let message = "a policy has at most two types".to_owned();
+            let span = here.key_span("policyTypes");
+            here.value(message, span, "use `Ingress` and `Egress`, each once");
+        }
         "IPBlock" => ip_block(here),
         _ => {}
     }

@@ -1,11 +1,12 @@
 //! Pods and containers.
 
-use locus_core::Span;
+use locus_core::{Span, suggest};
 
 use super::Here;
 use crate::kubernetes::access::Access as _;
 use crate::kubernetes::metadata;
 use crate::kubernetes::text;
+use crate::yaml::Node;
 
 /// The fields of a probe or hook that say what is done.
 const HANDLERS: &[&str] = &["exec", "httpGet", "tcpSocket", "grpc", "sleep"];
@@ -13,6 +14,7 @@ const HANDLERS: &[&str] = &["exec", "httpGet", "tcpSocket", "grpc", "sleep"];
 pub(super) fn check(name: &str, here: &mut Here<'_, '_, '_>) {
     match name {
         "PodSpec" => pod(here),
+        "PodTemplateSpec" => super::workload::template(here),
         "Container" | "EphemeralContainer" => container(name, here),
         "ContainerPort" => container_port(here),
         "EnvVar" => variable(here),
@@ -23,6 +25,9 @@ pub(super) fn check(name: &str, here: &mut Here<'_, '_, '_>) {
             "secretKeyRef",
             "fileKeyRef",
         ]),
+        "PodResourceClaim" => {
+            here.exactly_one(&["resourceClaimName", "resourceClaimTemplateName"]);
+        }
         "EnvFromSource" => here.exactly_one(&["configMapRef", "secretRef"]),
         "Probe" => {
             here.exactly_one(HANDLERS);
@@ -41,17 +46,28 @@ pub(super) fn check(name: &str, here: &mut Here<'_, '_, '_>) {
         }
         "HTTPGetAction" | "TCPSocketAction" => here.port_or_name("port"),
         "GRPCAction" => here.range("port", 1, 65535),
-        "SecurityContext" | "PodSecurityContext" => security(here),
+        "SecurityContext" => security(here),
+        "PodSecurityContext" => {
+            security(here);
+            here.distinct("sysctls", "name");
+            for group in here.node.items("supplementalGroups") {
+                if Node::int(group).is_some_and(|id| !(0..=i64::from(i32::MAX)).contains(&id)) {
+                    let message = "a group is a number from 0 to 2147483647".to_owned();
+                    here.value(message, group.used_at(), "use another number");
+                }
+            }
+        }
         "SeccompProfile" | "AppArmorProfile" => profile(here),
         "Toleration" => toleration(here),
         "TopologySpreadConstraint" => spread(here),
-        "PodAffinityTerm" => {
-            here.not_empty("topologyKey");
-        }
         "WeightedPodAffinityTerm" | "PreferredSchedulingTerm" => here.range("weight", 1, 100),
         "NodeSelectorRequirement" => super::selector::node_requirement(here),
         "ObjectFieldSelector" => field_path(here),
         "PodDNSConfig" => dns(here),
+        "DownwardAPIVolumeFile" => here.exactly_one(&["fieldRef", "resourceFieldRef"]),
+        "NodeSelector" if here.node.items("nodeSelectorTerms").is_empty() => {
+            here.not_empty("nodeSelectorTerms");
+        }
         "Sysctl" => here.syntax(
             "name",
             is_sysctl,
@@ -67,7 +83,6 @@ fn pod(here: &mut Here<'_, '_, '_>) {
         here.not_empty("containers");
     }
     here.range("activeDeadlineSeconds", 1, i64::from(i32::MAX));
-    here.not_negative(&["terminationGracePeriodSeconds"]);
     for key in ["hostname", "subdomain"] {
         here.dns_label(key);
     }
@@ -81,13 +96,97 @@ fn pod(here: &mut Here<'_, '_, '_>) {
     }
     metadata::labels(&here.node.labels("nodeSelector"), here.diagnostics);
     if here.node.str_of("dnsPolicy") == Some("None")
-        && here.node.at(&["dnsConfig", "nameservers"]).is_none()
+        && here
+            .node
+            .some("dnsConfig")
+            .is_none_or(|config| config.items("nameservers").is_empty())
     {
         let message = "`dnsPolicy: None` needs `dnsConfig.nameservers`".to_owned();
         let span = here.node.span_of("dnsPolicy");
         here.fields(message, span, "add name servers, or choose another policy");
     }
     proc_mounts(here);
+    host_ports(here);
+    claims(here);
+    spreads(here);
+}
+
+/// On the network of the node, a port of the container is one of the node.
+fn host_ports(here: &mut Here<'_, '_, '_>) {
+    if here.node.bool_of("hostNetwork") != Some(true) {
+        return;
+    }
+    for kind in ["initContainers", "containers"] {
+        let containers = here.node.items(kind).iter();
+        for port in containers.flat_map(|container| container.items("ports")) {
+            if let (Some(own), Some(host)) = (port.int_of("containerPort"), port.int_of("hostPort"))
+                && host != 0
+                && own != host
+            {
+                let message = format!(
+                    "with `hostNetwork: true`, `hostPort` is the `containerPort` {own}, not {host}"
+                );
+                let span = port.span_of("hostPort");
+                here.fields(
+                    message,
+                    span,
+                    "remove `hostPort`, or give both the same number",
+                );
+            }
+        }
+    }
+}
+
+/// Claims of devices that containers use are those of the pod, each once.
+fn claims(here: &mut Here<'_, '_, '_>) {
+    here.distinct("resourceClaims", "name");
+    let of_pod = here.node.items("resourceClaims");
+    let claims: Vec<&str> = of_pod
+        .iter()
+        .filter_map(|claim| claim.str_of("name"))
+        .collect();
+    for kind in ["initContainers", "containers"] {
+        for container in here.node.items(kind) {
+            let used = container.at(&["resources"]);
+            let mut before: Vec<(&str, &str)> = Vec::new();
+            for claim in used.map_or(&[][..], |resources| resources.items("claims")) {
+                let Some(name) = claim.text_of("name") else {
+                    continue;
+                };
+                if !claims.contains(&&*name.text) {
+                    let message = format!("the pod has no resource claim `{}`", name.text);
+                    let near = suggest::did_you_mean(&name.text, claims.iter().copied());
+                    let help = near.unwrap_or_else(|| "add it to `resourceClaims`".to_owned());
+                    here.value(message, name.span, help);
+                    continue;
+                }
+                let known = claim.str_of("name").unwrap_or("");
+                let this = (known, claim.str_of("request").unwrap_or(""));
+                if before.contains(&this) {
+                    let message = format!("the claim `{known}` is named twice");
+                    here.fields(message, name.span, "remove one of them");
+                }
+                before.push(this);
+            }
+        }
+    }
+}
+
+/// One spread for each topology, hard or soft.
+fn spreads(here: &mut Here<'_, '_, '_>) {
+    let mut before: Vec<(&str, &str)> = Vec::new();
+    for spread in here.node.items("topologySpreadConstraints") {
+        let this = (
+            spread.str_of("topologyKey").unwrap_or(""),
+            spread.str_of("whenUnsatisfiable").unwrap_or(""),
+        );
+        if before.contains(&this) {
+            let message = format!("two constraints spread over `{}`", this.0);
+            let span = spread.span_of("topologyKey");
+            here.fields(message, span, "keep one of them");
+        }
+        before.push(this);
+    }
 }
 
 /// Before 1.33, servers drop `procMount` unless they are told not to, and so refuse nothing.
@@ -116,8 +215,27 @@ fn proc_mounts(here: &mut Here<'_, '_, '_>) {
 
 fn container(name: &str, here: &mut Here<'_, '_, '_>) {
     here.dns_label("name");
+    propagation(here);
+    here.word("restartPolicy", &["Always", "Never", "OnFailure"]);
     if here.node.some("image").is_some() || name == "Container" {
         here.not_empty("image");
+    }
+}
+
+/// What a container mounts reaches the node only from a privileged one.
+fn propagation(here: &mut Here<'_, '_, '_>) {
+    let security = here.node.some("securityContext");
+    let privileged = security.and_then(|security| security.bool_of("privileged"));
+    if privileged == Some(true) {
+        return;
+    }
+    let mounts = here.node.items("volumeMounts").iter();
+    let both = mounts.filter(|mount| mount.str_of("mountPropagation") == Some("Bidirectional"));
+    for mount in both {
+        let message = "`mountPropagation: Bidirectional` needs a privileged container".to_owned();
+        let span = mount.span_of("mountPropagation");
+        let help = "use `HostToContainer`, or make the container privileged";
+        here.fields(message, span, help);
     }
 }
 
@@ -236,7 +354,6 @@ fn toleration(here: &mut Here<'_, '_, '_>) {
 fn spread(here: &mut Here<'_, '_, '_>) {
     here.range("maxSkew", 1, i64::MAX);
     here.range("minDomains", 1, i64::MAX);
-    here.not_empty("topologyKey");
     let soft = here.node.str_of("whenUnsatisfiable") == Some("ScheduleAnyway");
     if soft && here.node.some("minDomains").is_some() {
         let message = "`minDomains` needs `whenUnsatisfiable: DoNotSchedule`".to_owned();
@@ -295,6 +412,17 @@ fn dns(here: &mut Here<'_, '_, '_>) {
         if locus_core::values::Address::parse(&server.text).is_none() {
             let message = format!("`{}` is not an address", server.text);
             here.value(message, server.span, "name servers are given by address");
+        }
+    }
+    for search in here.node.texts("searches") {
+        let name = search.text.strip_suffix('.').unwrap_or(&search.text);
+        if &*search.text != "." && !text::is_dns_subdomain(&name.replace('_', "-")) {
+            let message = format!("`{}` is not a search domain", search.text);
+            here.value(
+                message,
+                search.span,
+                "write it as in `shop.svc.example.org`",
+            );
         }
     }
     if here.node.items("searches").len() > 32 {

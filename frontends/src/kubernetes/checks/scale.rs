@@ -1,5 +1,7 @@
 //! Disruption budgets and autoscalers.
 
+use locus_core::values::Quantity;
+
 use super::Here;
 use super::workload::count_or_percent;
 use crate::kubernetes::access::Access as _;
@@ -22,6 +24,7 @@ pub(super) fn check(name: &str, here: &mut Here<'_, '_, '_>) {
             count_or_percent(here, "maxUnavailable");
         }
         "HorizontalPodAutoscalerSpec" => {
+            target(here);
             here.range("maxReplicas", 1, i64::MAX);
             here.range("minReplicas", 1, i64::MAX);
             let least = here.node.int_of("minReplicas").unwrap_or(1);
@@ -62,16 +65,30 @@ pub(super) fn check(name: &str, here: &mut Here<'_, '_, '_>) {
                 here.missing(field);
             }
             here.range("averageUtilization", 1, i64::MAX);
+            for key in ["averageValue", "value"] {
+                let amount = here.node.some(key).and_then(|node| node.as_str());
+                let amount = amount.and_then(|text| Quantity::parse(text.trim()));
+                if amount.is_some() && amount <= Quantity::parse("0") {
+                    let message = format!("`{}` must be more than 0", here.path(key));
+                    let span = here.node.span_of(key);
+                    here.value(message, span, "use a larger number");
+                }
+            }
         }
         "CrossVersionObjectReference" => {
-            here.not_empty("name");
-            here.not_empty("kind");
             let help = "a name has no `/` and no `%`";
             for key in ["name", "kind"] {
                 here.syntax(key, text::is_path_segment, "a name", help);
             }
         }
-        "HPAScalingRules" => here.word("selectPolicy", &["Max", "Min", "Disabled"]),
+        "MetricIdentifier" => {
+            let help = "a name has no `/` and no `%`";
+            here.syntax("name", text::is_path_segment, "the name of a metric", help);
+        }
+        "HPAScalingRules" => {
+            here.word("selectPolicy", &["Max", "Min", "Disabled"]);
+            here.range("stabilizationWindowSeconds", 0, 3600);
+        }
         "HPAScalingPolicy" => {
             here.word("type", &["Pods", "Percent"]);
             here.range("value", 1, i64::MAX);
@@ -79,6 +96,34 @@ pub(super) fn check(name: &str, here: &mut Here<'_, '_, '_>) {
         }
         _ => {}
     }
+}
+
+/// What is scaled is named with the group of its interface; only the oldest kind is in none. Before 1.34, what names no
+/// group was taken, and found nothing.
+fn target(here: &mut Here<'_, '_, '_>) {
+    let Some(target) = here.node.some("scaleTargetRef") else {
+        return;
+    };
+    let version = target.text_of("apiVersion");
+    let text = version.as_ref().map_or("", |version| &version.text);
+    let parts: Vec<&str> = text.split('/').collect();
+    let oldest = target.str_of("kind") == Some("ReplicationController");
+    let known = match parts.as_slice() {
+        [_] => oldest,
+        [group, name] => !group.is_empty() && !name.is_empty(),
+        _ => false,
+    };
+    if known || here.release < 34 {
+        return;
+    }
+    let span = version
+        .as_ref()
+        .map_or_else(|| here.key_span("scaleTargetRef"), |version| version.span);
+    let message = match text {
+        "" => "`spec.scaleTargetRef` lacks `apiVersion`".to_owned(),
+        text => format!("`{text}` is not the version of an interface"),
+    };
+    here.value(message, span, "write it as in `apiVersion: apps/v1`");
 }
 
 fn metric(here: &mut Here<'_, '_, '_>) {

@@ -8,7 +8,10 @@ use crate::kubernetes::text;
 pub(super) fn check(name: &str, here: &mut Here<'_, '_, '_>) {
     match name {
         "LabelSelector" => metadata::labels(&here.node.labels("matchLabels"), here.diagnostics),
-        "LabelSelectorRequirement" => requirement(here, &["In", "NotIn", "Exists", "DoesNotExist"]),
+        "LabelSelectorRequirement" => {
+            requirement(here, &["In", "NotIn", "Exists", "DoesNotExist"]);
+            values(here);
+        }
         _ => {}
     }
 }
@@ -17,6 +20,18 @@ pub(super) fn check(name: &str, here: &mut Here<'_, '_, '_>) {
 pub(super) fn node_requirement(here: &mut Here<'_, '_, '_>) {
     let operators = ["In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"];
     requirement(here, &operators);
+}
+
+/// The values of a selector of labels are values of labels.
+fn values(here: &mut Here<'_, '_, '_>) {
+    for value in here.node.texts("values") {
+        if !text::is_label_value(&value.text) {
+            let shown: String = value.text.chars().take(80).collect();
+            let message = format!("`{shown}` is not a valid value of a label");
+            let help = "use letters, digits, `-`, `_` and `.`, starting and ending with a letter or digit, at most 63 characters";
+            here.value(message, value.span, help);
+        }
+    }
 }
 
 fn requirement(here: &mut Here<'_, '_, '_>, operators: &[&str]) {

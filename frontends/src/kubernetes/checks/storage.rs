@@ -2,7 +2,7 @@
 
 use locus_core::values::Quantity;
 
-use super::Here;
+use super::{Here, amounts, workload};
 use crate::kubernetes::access::Access as _;
 use crate::kubernetes::metadata;
 use crate::yaml::Node;
@@ -49,7 +49,7 @@ pub(super) fn check(name: &str, here: &mut Here<'_, '_, '_>) {
             here.at_most_one(SOURCES);
         }
         "VolumeMount" => {
-            here.not_empty("mountPath");
+            here.word("recursiveReadOnly", &["Disabled", "Enabled", "IfPossible"]);
             here.at_most_one(&["subPath", "subPathExpr"]);
             for key in ["subPath", "subPathExpr"] {
                 descending(here, key);
@@ -60,7 +60,7 @@ pub(super) fn check(name: &str, here: &mut Here<'_, '_, '_>) {
             here.syntax("path", has_no_way_up, "a path without `..`", help);
         }
         "KeyToPath" => descending(here, "path"),
-        "VolumeProjection" => here.exactly_one(&[
+        "VolumeProjection" => here.at_most_one(&[
             "configMap",
             "secret",
             "downwardAPI",
@@ -76,7 +76,12 @@ pub(super) fn check(name: &str, here: &mut Here<'_, '_, '_>) {
             here.dns_subdomain("storageClassName");
             volume(here);
         }
-        "ResourceRequirements" | "VolumeResourceRequirements" => amounts(here),
+        "ResourceRequirements" => {
+            amounts::check(here);
+            amounts::taken_whole(here);
+            amounts::huge_pages(here);
+        }
+        "VolumeResourceRequirements" => amounts::check(here),
         "ReplicationControllerSpec" => controller(here),
         "ServiceAccountTokenProjection" => {
             here.range("expirationSeconds", 600, 1 << 32);
@@ -140,55 +145,9 @@ fn volume(here: &mut Here<'_, '_, '_>) {
     once_per_pod(here);
 }
 
-/// Amounts of resources are not negative, and resources beyond the known ones are whole.
-fn amounts(here: &mut Here<'_, '_, '_>) {
-    let zero = Quantity::parse("0");
-    for kind in ["limits", "requests"] {
-        for entry in here.node.some(kind).map_or(&[][..], Node::entries) {
-            let Some(text) = entry.value.as_str() else {
-                continue;
-            };
-            let name = entry.name().map_or("", |name| name);
-            let Some(amount) = Quantity::parse(text) else {
-                continue;
-            };
-            if Some(amount) < zero {
-                let message = format!("`{text}` of {name} is below zero");
-                here.value(
-                    message,
-                    entry.value.used_at(),
-                    "use an amount of at least 0",
-                );
-            }
-            let extended = name.contains('/') && !name.starts_with("kubernetes.io/");
-            let pages = name.starts_with("hugepages-");
-            if extended && amount.whole().is_none() {
-                let message = format!("`{text}` of {name} is not a whole number");
-                here.value(
-                    message,
-                    entry.value.used_at(),
-                    "only cpu and memory can be divided",
-                );
-            }
-            let known = extended
-                || pages
-                || matches!(name, "cpu" | "memory" | "ephemeral-storage" | "storage")
-                || name.starts_with("kubernetes.io/");
-            if !known {
-                let message = format!("`{name}` is not a resource of containers");
-                let near = ["cpu", "memory", "ephemeral-storage"];
-                let help = locus_core::suggest::did_you_mean(name, near);
-                let help = help.unwrap_or_else(|| {
-                    "use `cpu`, `memory`, `ephemeral-storage`, `hugepages-...`, or a name with a domain".to_owned()
-                });
-                here.value(message, entry.key.span, help);
-            }
-        }
-    }
-}
-
 fn controller(here: &mut Here<'_, '_, '_>) {
     here.not_negative(&["replicas", "minReadySeconds"]);
+    workload::restart_policy(here, &["Always"]);
     let labels = here.node.labels("selector");
     metadata::labels(&labels, here.diagnostics);
     let template = here.node.at(&["template", "metadata", "labels"]);

@@ -1,9 +1,12 @@
 //! Controllers of pods: deployments, stateful and daemon sets, jobs.
 
 use locus_core::values::cron;
+use locus_core::{Diagnostic, suggest};
 
 use super::Here;
 use crate::kubernetes::access::Access as _;
+use crate::kubernetes::metadata;
+use crate::kubernetes::text;
 use crate::yaml::Node;
 
 pub(super) fn check(name: &str, here: &mut Here<'_, '_, '_>) {
@@ -26,6 +29,32 @@ pub(super) fn check(name: &str, here: &mut Here<'_, '_, '_>) {
             }
         }
         "JobSpec" => job(here),
+        "PodFailurePolicyRule" => {
+            let given = ["onExitCodes", "onPodConditions"];
+            let conditions = here.node.items("onPodConditions").is_empty();
+            if here.node.some("onExitCodes").is_none() && conditions {
+                let message = format!(
+                    "{} needs one of {}",
+                    here.steps.subject(),
+                    super::list(&given)
+                );
+                let at = here.at;
+                here.push(Diagnostic::error("k8s-missing-field", message).at(at));
+            } else if !conditions {
+                here.at_most_one(&given);
+            }
+        }
+        "PodFailurePolicyOnExitCodesRequirement" => exit_codes(here),
+        "SuccessPolicy" => {
+            here.not_empty("rules");
+        }
+        "SuccessPolicyRule" => {
+            let ways = ["succeededCount", "succeededIndexes"];
+            if here.given(&ways).is_empty() {
+                here.exactly_one(&ways);
+            }
+            here.not_negative(&["succeededCount"]);
+        }
         "CronJobSpec" => cron_job(here),
         _ => {}
     }
@@ -35,6 +64,31 @@ fn controller(name: &str, here: &mut Here<'_, '_, '_>) {
     here.not_negative(&["replicas", "minReadySeconds", "revisionHistoryLimit"]);
     if name == "DeploymentSpec" {
         here.range("progressDeadlineSeconds", 1, i64::MAX);
+        let ready = here.node.int_of("minReadySeconds").unwrap_or(0);
+        let deadline = here.node.int_of("progressDeadlineSeconds").unwrap_or(600);
+        if deadline <= ready && deadline > 0 {
+            let message = format!(
+                "`minReadySeconds` is {ready}, and a rollout is given up after {deadline} seconds"
+            );
+            let span = here.key_span("minReadySeconds");
+            here.fields(message, span, "raise `progressDeadlineSeconds`");
+        }
+    }
+    if name == "StatefulSetSpec" {
+        for claim in here.node.items("volumeClaimTemplates") {
+            let metadata = claim.some("metadata");
+            let Some(name) = metadata.and_then(|metadata| metadata.text_of("name")) else {
+                continue;
+            };
+            if !text::is_dns_label(&name.text) {
+                let message = format!("`{}` is not the name of a volume", name.text);
+                here.value(message, name.span, super::DNS_LABEL);
+            }
+        }
+    }
+    // Before, such a set was taken, and could start no pod.
+    if name == "StatefulSetSpec" && here.release >= 33 {
+        here.dns_label("serviceName");
     }
     if let Some(selector) = here.node.some("selector") {
         let labels = selector
@@ -56,8 +110,16 @@ fn controller(name: &str, here: &mut Here<'_, '_, '_>) {
     restart_policy(here, &["Always"]);
 }
 
+/// The labels of pods, which the server looks at only where they are made from a template.
+pub(super) fn template(here: &mut Here<'_, '_, '_>) {
+    if let Some(metadata) = here.node.some("metadata") {
+        metadata::labels(&metadata.labels("labels"), here.diagnostics);
+        metadata::annotations(&metadata.labels("annotations"), here.diagnostics);
+    }
+}
+
 /// The restart policies that the pods of a controller may have; without one it is `Always`.
-fn restart_policy(here: &mut Here<'_, '_, '_>, allowed: &[&str]) {
+pub(super) fn restart_policy(here: &mut Here<'_, '_, '_>, allowed: &[&str]) {
     let spec = here.node.at(&["template", "spec"]);
     let Some(spec) = spec else {
         return;
@@ -132,6 +194,7 @@ fn job(here: &mut Here<'_, '_, '_>) {
         "maxFailedIndexes",
     ]);
     restart_policy(here, &["OnFailure", "Never"]);
+    indexes(here);
     let manual = here.node.bool_of("manualSelector") == Some(true);
     if here
         .node
@@ -153,6 +216,70 @@ fn job(here: &mut Here<'_, '_, '_>) {
         let message = "`completionMode: Indexed` needs `completions`".to_owned();
         let span = here.node.span_of("completionMode");
         here.fields(message, span, "say how many completions there are");
+    }
+}
+
+/// What a Job says of its indexes goes together.
+fn indexes(here: &mut Here<'_, '_, '_>) {
+    let each = here.node.some("backoffLimitPerIndex").is_some();
+    let failed = here.node.int_of("maxFailedIndexes");
+    if failed.is_some() && !each {
+        here.missing("backoffLimitPerIndex");
+    }
+    if let (Some(failed), Some(all)) = (failed, here.node.int_of("completions"))
+        && failed > all
+    {
+        let message = format!("`maxFailedIndexes` is {failed}, and there are {all} completions");
+        let span = here.node.span_of("maxFailedIndexes");
+        here.value(message, span, "use a number of at most `completions`");
+    }
+    let containers = |node: &Node| -> Vec<String> {
+        let kinds = ["containers", "initContainers"].iter();
+        let all = kinds.flat_map(|kind| node.items(kind));
+        all.filter_map(|container| container.str_of("name").map(str::to_owned))
+            .collect()
+    };
+    let known = here
+        .node
+        .at(&["template", "spec"])
+        .map_or_else(Vec::new, containers);
+    let rules = here.node.some("podFailurePolicy");
+    for rule in rules.map_or(&[][..], |policy| policy.items("rules")) {
+        let codes = rule.some("onExitCodes");
+        if let Some(name) = codes.and_then(|codes| codes.text_of("containerName"))
+            && !known.iter().any(|known| **known == *name.text)
+        {
+            let message = format!("the pods have no container `{}`", name.text);
+            let near = suggest::did_you_mean(&name.text, known.iter().map(String::as_str));
+            let help = near.unwrap_or_else(|| "name a container of the template".to_owned());
+            here.value(message, name.span, help);
+        }
+    }
+    for rule in rules.map_or(&[][..], |policy| policy.items("rules")) {
+        if rule.str_of("action") == Some("FailIndex") && !each {
+            let message = "`action: FailIndex` needs `backoffLimitPerIndex`".to_owned();
+            let span = rule.span_of("action");
+            here.fields(message, span, "add it, or use `FailJob`");
+        }
+    }
+}
+
+fn exit_codes(here: &mut Here<'_, '_, '_>) {
+    here.not_empty("values");
+    let within = here.node.str_of("operator") == Some("In");
+    let mut before = Vec::new();
+    for value in here.node.items("values") {
+        let Some(code) = Node::int(value) else {
+            continue;
+        };
+        if code == 0 && within {
+            let message = "the exit code 0 is no failure".to_owned();
+            here.value(message, value.used_at(), "name other codes");
+        } else if before.contains(&code) {
+            let message = format!("the exit code {code} is named twice");
+            here.value(message, value.used_at(), "remove one of them");
+        }
+        before.push(code);
     }
 }
 

@@ -185,6 +185,15 @@ pub(super) fn missing_field(steps: &Steps<'_>, name: &str, at: Span) -> Diagnost
     Diagnostic::error("k8s-missing-field", message).at(at)
 }
 
+pub(super) fn empty_field(steps: &Steps<'_>, name: &str, at: Span) -> Diagnostic {
+    let path = match steps.path() {
+        path if path.is_empty() => name.to_owned(),
+        path => format!("{path}.{name}"),
+    };
+    let diagnostic = Diagnostic::error("k8s-value", format!("`{path}` must not be empty"));
+    diagnostic.at(at).help(format!("give `{name}` a value"))
+}
+
 pub(super) fn not_a_word(steps: &Steps<'_>, text: &str, words: &[&str], span: Span) -> Diagnostic {
     let message = format!("`{text}` is not a value of {}", steps.subject());
     let words: Vec<&str> = words.iter().copied().filter(|w| !w.is_empty()).collect();

@@ -6,9 +6,15 @@ use locus_core::{Diagnostic, Int, Span};
 use super::report::{self, Steps};
 use super::schema;
 use super::types::{Definition, Shape};
+use crate::kubernetes::checks::needed::may_be_empty;
 use crate::kubernetes::checks::{self, Here};
 use crate::kubernetes::text;
 use crate::yaml::{Kind, Mapping, Node, Schema, Typed};
+
+/// The fields of an object that is null.
+static NOTHING: Mapping = Mapping {
+    entries: Vec::new(),
+};
 
 /// Finds everything in which an object differs from the schema.
 pub(crate) struct Walker<'n, 'd> {
@@ -71,11 +77,29 @@ impl<'n, 'd> Walker<'n, 'd> {
             (Shape::List(items), Kind::Sequence(nodes)) => {
                 for (at, node) in nodes.iter().enumerate() {
                     self.steps.item(at);
-                    self.value(items, node, node.used_at());
+                    self.item(items, node);
                     self.steps.pop();
                 }
             }
             _ => self.wrong_type(shape, node, at),
+        }
+    }
+
+    /// Checks an item of a list. What is null or empty there is not left out: it is an object without fields, or an empty word.
+    fn item(&mut self, shape: &'static Shape, node: &'n Node) {
+        let span = node.used_at();
+        let null = node.is_null(Schema::GoYaml2);
+        match shape {
+            Shape::Object(id) if null => {
+                if let Some(definition) = schema().definition(*id) {
+                    self.fields(definition, node, &NOTHING, span);
+                }
+            }
+            Shape::Word(words) if null || node.as_str() == Some("") => {
+                let wrong = report::not_a_word(&self.steps, "", words, span);
+                self.diagnostics.push(wrong);
+            }
+            _ => self.value(shape, node, span),
         }
     }
 
@@ -107,9 +131,23 @@ impl<'n, 'd> Walker<'n, 'd> {
         }
         for field in definition.fields.iter().filter(|field| field.required) {
             let given = mapping.get(field.name);
-            if given.is_none_or(|node| node.is_null(Schema::GoYaml2)) {
-                let missing = report::missing_field(&self.steps, field.name, at);
-                self.diagnostics.push(missing);
+            match given {
+                Some(node) if !node.is_null(Schema::GoYaml2) => {
+                    let text = matches!(field.shape, Shape::Text | Shape::Word(_));
+                    let (group, name) = (definition.group, definition.name);
+                    if text
+                        && node.as_str() == Some("")
+                        && !may_be_empty(group, name, field.name)
+                        && !self.steps.path().starts_with("status")
+                    {
+                        let empty = report::empty_field(&self.steps, field.name, node.used_at());
+                        self.diagnostics.push(empty);
+                    }
+                }
+                _ => {
+                    let missing = report::missing_field(&self.steps, field.name, at);
+                    self.diagnostics.push(missing);
+                }
             }
         }
         let mut here = Here {
@@ -153,7 +191,7 @@ impl<'n, 'd> Walker<'n, 'd> {
                 return;
             }
             (Shape::Quantity, Typed::Str(_) | Typed::Int(_) | Typed::Float(_)) => {
-                let text = node.as_str().unwrap_or_default();
+                let text = node.as_str().unwrap_or_default().trim();
                 if Quantity::parse(text).is_some() || text::is_vast_quantity(text) {
                     return;
                 }
