@@ -164,6 +164,22 @@ impl Question {
         }
     }
 
+    /// Whether it can be done in a namespace, and is asked about there.
+    fn is_asked_in(&self, namespace: &Arc<str>) -> bool {
+        let namespaced = matches!(
+            self.what,
+            What::Resource {
+                namespaced: true,
+                ..
+            }
+        );
+        namespaced
+            && self
+                .namespace
+                .as_ref()
+                .is_none_or(|asked| asked == namespace)
+    }
+
     /// Whether a rule allows it where it counts; the names that it is limited to.
     fn allowed<'r>(
         &self,
@@ -210,7 +226,7 @@ pub struct Able {
     pub namespace: Option<Arc<str>>,
     /// The only objects it is about; all when there are none.
     pub names: Vec<Arc<str>>,
-    /// The position of the binding that grants it.
+    /// The position of the binding that grants it; of no binding for somebody who can come to it otherwise.
     pub binding: usize,
     /// Where it is granted.
     pub span: Option<Span>,
@@ -247,42 +263,76 @@ pub fn who_can(grants: &Grants, question: &Question) -> Vec<Able> {
             && a.binding == b.binding
             && (b.names.is_empty() || a.names == b.names)
     });
-    let come = come_to_it(grants, &able);
+    let come = come_to_it(grants, question, &able);
     able.extend(come);
     able
 }
 
 /// Those who are not granted it, but can come to act as somebody who is.
-fn come_to_it(grants: &Grants, granted: &[Able]) -> Vec<Able> {
+fn come_to_it(grants: &Grants, question: &Question, granted: &[Able]) -> Vec<Able> {
     let mut candidates: Vec<Subject> = grants.subjects().into_iter().cloned().collect();
     candidates.extend(grants.holders.iter().map(|holder| holder.account.clone()));
     candidates.sort_unstable();
     candidates.dedup();
     let mut found = Vec::new();
     for subject in candidates {
-        let own = grants.bindings_of(&subject);
-        if granted.iter().any(|able| own.contains(&able.binding)) {
+        let bindings = grants.bindings_of(&subject);
+        let own: Vec<&Able> = granted
+            .iter()
+            .filter(|able| bindings.contains(&able.binding) && able.names.is_empty())
+            .collect();
+        if own.iter().any(|able| able.namespace.is_none()) {
             continue;
         }
         let closure = Closure::of(grants, &subject);
-        let reached = closure.held().skip(1).find_map(|held| {
-            let by = match held {
+        let mut reached: Vec<(&Held, Able)> = Vec::new();
+        for held in closure.held().skip(1) {
+            let way = || Able {
+                subject: subject.clone(),
+                namespace: None,
+                names: Vec::new(),
+                binding: usize::MAX,
+                span: None,
+                steps: Vec::new(),
+            };
+            match held {
                 Held::Subject(other) => {
                     let theirs = grants.bindings_of(other);
-                    granted.iter().find(|able| theirs.contains(&able.binding))?
+                    let theirs = granted.iter().filter(|able| theirs.contains(&able.binding));
+                    reached.extend(theirs.map(|able| (held, able.clone())));
                 }
-                Held::ClusterAdmin => granted.iter().find(|able| able.namespace.is_none())?,
+                Held::ClusterAdmin => reached.push((held, way())),
                 Held::Namespace(namespace) => {
-                    let here = |able: &&Able| able.namespace.as_ref() == Some(namespace);
-                    granted.iter().find(here)?
+                    if question.is_asked_in(namespace) {
+                        let namespace = Some(namespace.clone());
+                        reached.push((held, Able { namespace, ..way() }));
+                    }
                 }
-                Held::Role(..) => return None,
-            };
-            Some((held, by))
+                Held::Role(role, namespace) => {
+                    let rules = grants.roles.get(*role).map_or(&[][..], |role| &role.rules);
+                    for rule in rules {
+                        if let Some(names) = question.allowed(rule, namespace.as_ref()) {
+                            let able = Able {
+                                namespace: namespace.clone(),
+                                names: names.to_vec(),
+                                span: rule.span,
+                                ..way()
+                            };
+                            reached.push((held, able));
+                        }
+                    }
+                }
+            }
+        }
+        // What is granted is not told again, and of ways that lead as far the first is told.
+        reached.retain(|(_, able)| {
+            let here = |own: &&Able| own.namespace == able.namespace;
+            !own.iter().any(here) && !bindings.contains(&able.binding)
         });
-        if let Some((held, by)) = reached {
+        let reach = |able: &Able| (able.namespace.is_some(), !able.names.is_empty());
+        if let Some((held, by)) = reached.iter().min_by_key(|(_, able)| reach(able)) {
             found.push(Able {
-                subject,
+                subject: subject.clone(),
                 steps: closure.way(held).unwrap_or_default(),
                 ..by.clone()
             });

@@ -228,6 +228,59 @@ fn who_can_names_those_who_are_granted_and_those_who_come_to_it() {
     );
 }
 
+/// Whoever comes to hold everything, all of a namespace or a role can do it, also where nobody is granted it.
+#[test]
+fn who_can_names_those_who_come_to_hold_more() {
+    let rbac = "rbac.authorization.k8s.io";
+    let text = role("act", &rule("impersonate", "", "users", ""))
+        + &bind("act", "act", None, &to("ci/actor"))
+        + &role("own", &rule("get", "", "secrets", ""))
+        + &bind("own", "own", Some("shop"), &to("ci/actor"))
+        + &role(
+            "grant",
+            &format!(
+                "{}, {}",
+                rule("create", rbac, "rolebindings", ""),
+                rule("bind", rbac, "clusterroles", "scale")
+            ),
+        )
+        + &bind("grant", "grant", Some("shop"), &to("ci/granter"))
+        + &role("scale", &rule("update", "apps", "deployments/scale", ""));
+    let ask = |verb: &str, what: &str| {
+        with(&text, |grants| {
+            let able = who_can(grants, &Question::new(verb, what, None, None));
+            let shown = able.iter().map(|able| {
+                let come = if able.steps.is_empty() {
+                    ""
+                } else {
+                    " comes to it"
+                };
+                let place = able.namespace.as_deref().unwrap_or("everywhere");
+                format!("{}{come}: {place}", able.subject)
+            });
+            shown.collect::<Vec<_>>()
+        })
+    };
+    assert_eq!(
+        ask("get", "secrets"),
+        [
+            "ServiceAccount `ci/actor`: shop",
+            "ServiceAccount `ci/actor` comes to it: everywhere"
+        ]
+    );
+    assert_eq!(
+        ask("update", "deployments.apps/scale"),
+        [
+            "ServiceAccount `ci/actor` comes to it: everywhere",
+            "ServiceAccount `ci/granter` comes to it: shop"
+        ]
+    );
+    assert_eq!(
+        ask("get", "/metrics"),
+        ["ServiceAccount `ci/actor` comes to it: everywhere"]
+    );
+}
+
 /// Rights that the naive evaluation below knows, each with its rule.
 const KINDS: [(&str, &str, &str, &str); 7] = [
     ("run", "create", "", "pods"),
