@@ -366,10 +366,19 @@ fn hide(sigs: &mut [Sig]) {
             hidden.extend(fields.map(|field| (ancestor.clone(), field.name.to_string())));
         }
     }
+    let shared: BTreeSet<String> = sigs
+        .iter()
+        .filter(|sig| sig.is_shared())
+        .map(|sig| sig.name.to_string())
+        .collect();
     for sig in sigs.iter_mut().filter(|sig| sig.is_shared()) {
         let owner = sig.name.to_string();
-        sig.fields
-            .retain(|field| !hidden.contains(&(owner.clone(), field.name.to_string())));
+        sig.fields.retain(|field| {
+            // What a signature of the language takes the name of cannot be said here.
+            let columns = field.columns.iter().flatten();
+            columns.into_iter().all(|column| shared.contains(&**column))
+                && !hidden.contains(&(owner.clone(), field.name.to_string()))
+        });
     }
 }
 

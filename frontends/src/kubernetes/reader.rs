@@ -53,7 +53,14 @@ impl Read {
             }
         };
         let file = sources.add(path, &*text);
-        let parsed = yaml::parse(sources, file, &Limits::default());
+        let mut parsed = yaml::parse(sources, file, &Limits::default());
+        if !parsed.diagnostics.is_empty() {
+            let limits = Limits {
+                lenient: true,
+                ..Limits::default()
+            };
+            parsed = yaml::parse(sources, file, &limits);
+        }
         self.complete &= parsed.is_complete();
         let broken = !parsed.is_complete();
         self.diagnostics.extend(parsed.diagnostics);

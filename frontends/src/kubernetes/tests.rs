@@ -2,6 +2,7 @@
 
 use locus_core::{Severity, Sources};
 
+use super::access::Access as _;
 use super::model::Model;
 use super::{Manifests, Options, load};
 use crate::loader::MemoryLoader;
@@ -274,4 +275,101 @@ fn selectors_match_through_the_index_as_without_it() {
             assert_eq!(found, wanted, "{text} in {namespace}");
         }
     }
+}
+
+/// A word in a comment of a rule must not bring in what cannot be said: `Role` is the kind of that name here.
+#[test]
+fn words_of_the_location_graph_do_no_harm() {
+    let words = ["Service", "provided", "required", "bound", "contains"];
+    let vocabulary = super::vocabulary::vocabulary();
+    let sigs = vocabulary.reachable(&words.into_iter().collect());
+    let modules = vocabulary.modules(&sigs);
+    let shared = modules.first().map_or("", |(_, text)| text);
+    assert!(shared.contains("contains: set Location"), "{shared}");
+    assert!(!shared.contains("Role"), "{shared}");
+}
+
+/// As `jq -c` prints them.
+#[test]
+fn objects_in_json_follow_each_other() {
+    let one = |name: &str, value: &str| {
+        format!(
+            r#"{{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {{"name": "{name}"}}, "data": {{"ä": {value}}}}}"#
+        )
+    };
+    let text = format!("{}\n{}{}", one("a", "\"1\""), one("b", "2"), one("c", "3"));
+    let told = told(&text);
+    let types: Vec<&String> = told
+        .iter()
+        .filter(|told| told.contains("k8s-type"))
+        .collect();
+    assert_eq!(types.len(), 2, "{told:?}");
+    assert!(types.iter().all(|told| told.starts_with('2')), "{told:?}");
+    // What is no object is still an error, and so is one that is not closed.
+    assert!(
+        told_for(37, "{\"apiVersion\": \"v1\"} x")
+            .iter()
+            .any(|told| told.contains("syntax"))
+    );
+    assert!(
+        told_for(37, "a: 1\n{\"b\": 2}")
+            .iter()
+            .any(|told| told.contains("syntax"))
+    );
+}
+
+/// What is wrong by the book, and what `kubectl` takes.
+#[test]
+fn what_kubectl_reads_is_read() {
+    let text = "apiVersion: v1
+kind: Pod
+metadata: {name: a}
+spec:
+  containers:
+    - name: c
+      image: i:1
+      args: [\"a\",
+\t\"b\", \"it\\'s\\n\"
+      ]
+      command: [\"sh\", \"-c\", \"echo \\\"\\'ü\\' \\\\\"]
+      workingDir:
+        /tmp
+      ports:
+        [
+          {containerPort: 80},
+\t\t{containerPort: 81}
+        ]
+      tty: 5
+";
+    assert_eq!(
+        told(text),
+        ["19 k8s-type: `spec.containers[0].tty` must be a boolean, not an integer"]
+    );
+    let (manifests, _) = read(
+        &Options {
+            files: vec!["a.yaml".to_owned()],
+            ..Options::default()
+        },
+        &[("a.yaml", text)],
+    );
+    let spec = manifests
+        .objects
+        .first()
+        .and_then(|pod| pod.node.get("spec"));
+    let container = spec.and_then(|spec| spec.items("containers").first());
+    let texts = |key: &str| {
+        let texts = container.map_or_else(Vec::new, |container| container.texts(key));
+        texts
+            .into_iter()
+            .map(|text| text.text.to_string())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(texts("args"), ["a", "b", "it's\n"]);
+    assert_eq!(texts("command"), ["sh", "-c", "echo \"'ü' \\"]);
+    // In a block, a tab indents nothing for anybody.
+    assert!(
+        told("apiVersion: v1\nkind: Pod\nmetadata:\n\tname: a\n")
+            .iter()
+            .any(|told| told.contains("a tab cannot indent"))
+    );
 }

@@ -55,19 +55,29 @@ pub(super) fn build(text: &str, file: FileId, limits: &Limits) -> Result<Built, 
         built: Built::default(),
     };
     let mut parser: Parser<'_, StrInput<'_>> = Parser::new_from_str(text);
+    // The character from which on it reads.
+    let mut from = 0;
     loop {
         match parser.next_event() {
             None => break,
             Some(Ok((Event::StreamEnd, _))) => break,
             Some(Ok((event, span))) => {
-                let start = builder.offsets.byte(span.start.index());
-                let end = builder.offsets.byte(span.end.index()).max(start);
+                let start = builder.offsets.byte(from + span.start.index());
+                let end = builder.offsets.byte(from + span.end.index()).max(start);
                 if let Err(problem) = builder.event(event, start, end) {
                     return Err(builder.failure(problem, start));
                 }
             }
             Some(Err(error)) => {
-                let at = builder.offsets.byte(error.marker().index());
+                let index = from + error.marker().index();
+                let at = builder.offsets.byte(index);
+                let rest = text.get(at..).unwrap_or("");
+                if index > from && rest.starts_with('{') && builder.ended_with_json() {
+                    // Objects in JSON need nothing between them.
+                    from = index;
+                    parser = Parser::new_from_str(rest);
+                    continue;
+                }
                 return Err(builder.failure(Problem::Syntax(error.info().to_owned()), at));
             }
         }
@@ -110,6 +120,14 @@ struct Builder<'a> {
 }
 
 impl Builder<'_> {
+    /// Whether everything before was read, the last of it a map in brackets.
+    fn ended_with_json(&self) -> bool {
+        let last = self.built.documents.last();
+        let start = last.map(|last| last.root.span.start as usize);
+        let bytes = self.text.as_bytes();
+        self.stack.is_empty() && start.and_then(|start| bytes.get(start)) == Some(&b'{')
+    }
+
     fn failure(&self, problem: Problem, at: usize) -> Failure {
         Failure {
             problem,

@@ -31,6 +31,9 @@ pub struct Limits {
     pub alias_nodes: usize,
     /// Syntax errors reported for one file.
     pub errors: usize,
+    /// Whether to take what the parsers of `kubectl` and Compose take and others refuse: tabs before the items of a list in
+    /// brackets, and `\'` in double-quoted text.
+    pub lenient: bool,
 }
 
 impl Default for Limits {
@@ -40,6 +43,7 @@ impl Default for Limits {
             depth: 128,
             alias_nodes: 1 << 20,
             errors: 20,
+            lenient: false,
         }
     }
 }

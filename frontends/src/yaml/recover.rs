@@ -41,10 +41,14 @@ pub(super) fn parse(text: &str, file: FileId, limits: &Limits) -> Parsed {
             .filter(|joined| failure.at <= joined.line_end)
         {
             // Joining did not help: the quote is not closed where it seems to be.
-            Some(joined) => current = Some(joined.before),
-            None => {
+            Some(joined) if !(limits.lenient && failure.is_escape()) => {
+                current = Some(joined.before);
+            }
+            _ => {
                 let read = current.as_deref().unwrap_or(text);
-                let joined = join_quoted(read, &failure).or_else(|| join_flow(read, &failure));
+                let joined = join_quoted(read, &failure)
+                    .or_else(|| join_flow(read, &failure, limits.lenient))
+                    .or_else(|| unescape(read, &failure).filter(|_| limits.lenient));
                 if let Some(joined) = joined.filter(|_| joins < MAX_JOINS) {
                     current = Some(joined.after.clone());
                     lenient = Some(joined);
@@ -81,6 +85,13 @@ pub(super) fn parse(text: &str, file: FileId, limits: &Limits) -> Parsed {
     }
     parsed.broken.push(Span::new(file, 0, text.len()));
     parsed
+}
+
+impl Failure {
+    /// Whether it is about an escape that is not known.
+    fn is_escape(&self) -> bool {
+        matches!(&self.problem, Problem::Syntax(info) if info.contains("escape"))
+    }
 }
 
 /// A text in which the lines of one quoted scalar have been joined.
@@ -133,15 +144,46 @@ fn join_quoted(text: &str, failure: &Failure) -> Option<Joined> {
     })
 }
 
-/// Joins the lines of a list or map in brackets of which one is not indented.
-fn join_flow(text: &str, failure: &Failure) -> Option<Joined> {
+/// Takes the backslash away before single quotes in the double-quoted text at which reading failed.
+fn unescape(text: &str, failure: &Failure) -> Option<Joined> {
+    if !failure.is_escape() {
+        return None;
+    }
+    let before = text.get(..=failure.at)?;
+    let mut quotes = before.rmatch_indices('"').map(|(at, _)| at);
+    let start = quotes.find(|&at| !before.get(..at).is_some_and(|text| text.ends_with('\\')))?;
+    let length = quoted_length(text.get(start..)?)?;
+    let end = start + length;
+    let mut after = String::with_capacity(text.len());
+    after.push_str(text.get(..start)?);
+    let mut rest = text.get(start..end)?;
+    while let Some(at) = rest.find('\\') {
+        after.push_str(rest.get(..at)?);
+        let escaped = rest.get(at + 1..)?.chars().next()?;
+        after.push(if escaped == '\'' { NOTHING } else { '\\' });
+        after.push(escaped);
+        rest = rest.get(at + 1 + escaped.len_utf8()..)?;
+    }
+    after.push_str(rest);
+    after.push_str(text.get(end..)?);
+    (after != text).then(|| Joined {
+        before: text.to_owned(),
+        after,
+        line_end: line_end(text, end),
+    })
+}
+
+/// Joins the lines of a list or map in brackets of which one is not indented, or with a tab.
+fn join_flow(text: &str, failure: &Failure, tabs: bool) -> Option<Joined> {
     let Problem::Syntax(info) = &failure.problem else {
         return None;
     };
-    if !info.contains("invalid indentation") {
+    let indentation = info.contains("invalid indentation");
+    if !(indentation || tabs && info.contains("tab")) {
         return None;
     }
-    let open = *failure.open_flows.first()?;
+    let open = failure.open_flows.first().copied();
+    let open = open.or_else(|| open_before(text, failure.at).filter(|_| tabs))?;
     let breaks = breaks_within(text.get(open..)?)?;
     if breaks.is_empty() {
         return None;
@@ -158,6 +200,19 @@ fn join_flow(text: &str, failure: &Failure) -> Option<Joined> {
         before: text.to_owned(),
         after,
         line_end: line_end(text, failure.at),
+    })
+}
+
+/// How many brackets before a place are looked at.
+const NEAR: usize = 32;
+
+/// The bracket that is open at the start of the line of a place, where the parser has told of none yet: it may be a key.
+fn open_before(text: &str, at: usize) -> Option<usize> {
+    let line = text.get(..at)?.rfind('\n')?;
+    let before = text.get(..line)?.rmatch_indices(['[', '{']).take(NEAR);
+    before.map(|(open, _)| open).find(|&open| {
+        let breaks = text.get(open..).and_then(breaks_within);
+        breaks.is_some_and(|breaks| breaks.contains(&(line - open)))
     })
 }
 
