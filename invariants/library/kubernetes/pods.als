@@ -15,7 +15,7 @@ open values
  */
 assert ContainersHaveNamesOfTheirOwn {
   all w: Workload, a, b: w.containers |
-    (a != b and written_before[a, b]) implies a.container_name != b.container_name
+    (a != b and written_before[a, b] and some a.container_name) implies a.container_name != b.container_name
 }
 
 /** K8S031 duplicate-volume error: two volumes of a pod have the same name
@@ -28,7 +28,7 @@ assert ContainersHaveNamesOfTheirOwn {
  */
 assert VolumesHaveNamesOfTheirOwn {
   all w: Workload, a, b: w.volumes |
-    (a != b and written_before[a, b]) implies a.declared_name != b.declared_name
+    (a != b and written_before[a, b] and some a.declared_name) implies a.declared_name != b.declared_name
 }
 
 /** K8S032 duplicate-port-name error: two ports of a container have the same name

@@ -353,3 +353,29 @@ assert ServicesHaveTheirOwnPods {
       and plain_service[x.owner] and plain_service[y.owner]
       and x.owner.service_ports.target_port = y.owner.service_ports.target_port) implies x.owner.identity = y.owner.identity
 }
+
+/** K8S026 missing-other-secret info: pods pull images with a Secret that is not there
+ * message: `{w}` pulls images with Secret `{r}`, which is not among the files
+ * at: r "no such Secret"
+ * help: {suggest r from Secret}
+ * help: add the Secret, or correct its name
+ * why: The pods start when the images can be pulled without it, and else wait for them. One that is created by other means is named in `ignored-secrets` of `[kubernetes.policy]`.
+ * source: Kubernetes documentation, pull an image from a private registry
+ */
+assert PullSecretsAreThere {
+  all w: Workload, r: by.w & PullSecretUse |
+    (r.known = True and not finds[r.word, Policy.ignored_secrets]) implies some r.target
+}
+
+/** K8S026 missing-other-secret info: an Ingress names a certificate that is not there
+ * message: Ingress `{i}` has its certificate in Secret `{r}`, which is not among the files
+ * at: r "no such Secret"
+ * help: {suggest r from Secret}
+ * help: add the Secret, or correct its name
+ * why: Until something makes it, as cert-manager does, most controllers answer with a certificate of their own. One that is created by other means is named in `ignored-secrets` of `[kubernetes.policy]`.
+ * source: Kubernetes documentation, Ingress, TLS
+ */
+assert CertificatesAreThere {
+  all i: Ingress, r: by.i & CertificateUse |
+    (r.known = True and not finds[r.word, Policy.ignored_secrets]) implies some r.target
+}
