@@ -147,6 +147,24 @@ fn a_kind_that_nothing_defines_is_unchecked() {
     assert_eq!(given, (vec!["k8s-value".to_owned()], 0, 1));
 }
 
+/// The settings of a program are no objects, and have no names.
+#[test]
+fn settings_of_programs_are_no_manifests() {
+    let folder = project(&[
+        (
+            "k8s/audit.yaml",
+            "apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: [{level: Metadata}]\n",
+        ),
+        (
+            "k8s/admission.yaml",
+            "apiVersion: apiserver.config.k8s.io/v1\nkind: AdmissionConfiguration\nplugins: []\n",
+        ),
+        ("k8s/config.yaml", CONFIG),
+    ]);
+    let (codes, _, _) = found(folder.path(), &["k8s"]);
+    assert_eq!(codes, Vec::<String>::new());
+}
+
 #[test]
 fn a_release_serves_some_kinds() {
     let budget = "apiVersion: policy/v1beta1\nkind: PodDisruptionBudget\nmetadata: {name: a}\n";

@@ -74,6 +74,11 @@ fn one(
             continue;
         };
         match run(&program, &renderer, scratch.path()) {
+            Ok(output) if is_nothing(&output) => {
+                eprintln!("note: `{path}` is rendered to nothing");
+                session.render_as_part(path);
+                return Ok(());
+            }
             Ok(output) => {
                 let rendering = language.rendering(&asked, &output);
                 session.render(path, rendering);
@@ -91,6 +96,12 @@ fn one(
             several => format!("none of {} is on the path", several.join(", ")),
         }
     }))
+}
+
+/// Whether there is nothing to check in what was printed, as of a component that only changes what others have.
+fn is_nothing(output: &str) -> bool {
+    let mut lines = output.lines().map(str::trim);
+    lines.all(|line| line.is_empty() || line == "---" || line.starts_with('#'))
 }
 
 /// What a program prints, or what it complains of.

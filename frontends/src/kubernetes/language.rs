@@ -565,14 +565,19 @@ fn is_api_version(text: &str) -> bool {
 /// Whether files of this version are the settings of a program, which are never sent to a cluster.
 fn is_tool(version: &str) -> bool {
     let group = super::object::group(version);
-    matches!(
-        group,
-        "kustomize.config.k8s.io"
-            | "skaffold"
-            | "kind.x-k8s.io"
-            | "tilt.dev"
-            | "kubelet.config.k8s.io"
-            | "kubeadm.k8s.io"
-            | "unfurl"
-    )
+    let suffix = group.ends_with(".config.k8s.io");
+    suffix
+        || matches!(
+            group,
+            "skaffold"
+                | "kind.x-k8s.io"
+                | "tilt.dev"
+                | "kubeadm.k8s.io"
+                | "audit.k8s.io"
+                | "apiserver.k8s.io"
+                | "cli.kyverno.io"
+                | "chainsaw.kyverno.io"
+                | "kpt.dev"
+                | "unfurl"
+        )
 }
