@@ -457,18 +457,11 @@ fn a_template_is_not_read_as_a_manifest() {
 /// A component that only changes what others have is nothing by itself, which is no mistake.
 #[test]
 fn what_is_rendered_to_nothing_is_left_out() {
-    let folder = project(&[
-        (
-            "tag/kustomization.yaml",
-            "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\nimages: [{name: web, newTag: '2'}]\n",
-        ),
-        ("web/kustomization.yaml", "resources: [map.yaml]\n"),
-        (
-            "web/map.yaml",
-            "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {k: 1}\n",
-        ),
-    ]);
-    let answer = "case \"$*\" in *tag*) ;; *) cat web/map.yaml ;; esac\n";
+    let folder = project(&[(
+        "tag/kustomization.yaml",
+        "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\nimages: [{name: web, newTag: '2'}]\n",
+    )]);
+    let answer = "exit 0\n";
     let args = ["check", "--render", "--format", "json", "tag"];
     let output = stand_in("kustomize", answer, folder.path(), &args);
     let told = String::from_utf8_lossy(&output.stderr).into_owned();

@@ -249,6 +249,7 @@ pred forbids_sysctl[s: Standard, n: set univ] {
   and not (n in "net.ipv4.tcp_keepalive_time" + "net.ipv4.tcp_fin_timeout" + "net.ipv4.tcp_keepalive_intvl"
     + "net.ipv4.tcp_keepalive_probes" and as_of[s, 29])
   and not (n in "net.ipv4.tcp_rmem" + "net.ipv4.tcp_wmem" and as_of[s, 32])
+  and not (n in "net.ipv4.tcp_slow_start_after_idle" + "net.ipv4.tcp_notsent_lowat" and as_of[s, 37])
 }
 
 /** K8S109 pod-security-sysctls error: a standard forbids a sysctl

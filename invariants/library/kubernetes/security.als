@@ -163,6 +163,7 @@ assert SysctlsAreSafe {
       + "net.ipv4.ping_group_range" + "net.ipv4.ip_unprivileged_port_start"
       + "net.ipv4.ip_local_reserved_ports" + "net.ipv4.tcp_keepalive_time" + "net.ipv4.tcp_fin_timeout"
       + "net.ipv4.tcp_keepalive_intvl" + "net.ipv4.tcp_keepalive_probes" + "net.ipv4.tcp_rmem" + "net.ipv4.tcp_wmem"
+      + "net.ipv4.tcp_slow_start_after_idle" + "net.ipv4.tcp_notsent_lowat"
 }
 
 /** The rules that a binding grants, also through roles that are put together from others. */
