@@ -17,6 +17,9 @@ node_types:
       label: { type: string, required: false, constraints: [{ min_length: 2 }, { max_length: 4 }] }
       mode: { type: string, required: false, constraints: [{ valid_values: [fast, slow] }] }
       debug: { type: boolean, required: false }
+      all: { type: list, required: false, entry_schema: { type: integer, constraints: [{ less_or_equal: 4 }] }, constraints: [{ max_length: 2 }] }
+      sizes: { type: map, required: false, entry_schema: { type: integer, constraints: [{ greater_than: 1 }] } }
+      space: { type: scalar-unit.size, required: false, constraints: [{ in_range: [1 GB, 3 GB] }] }
 ";
 
 /// What an input is for.
@@ -25,6 +28,7 @@ enum Kind {
     Number,
     Text,
     Flag,
+    Size,
 }
 
 struct Input {
@@ -80,6 +84,24 @@ pub(crate) fn template(random: &mut Random) -> Case {
                 lines.push(format!("{name}: {}", value(random, &inputs, kind, plain)));
             }
         }
+        if random.once_in(4) {
+            let (a, b) = (
+                value(random, &inputs, Kind::Number, &["1", "4"]),
+                value(random, &inputs, Kind::Number, &["2", "5"]),
+            );
+            lines.push(format!("all: [{a}, {b}]"));
+            lines.push(format!("sizes: {{ a: {b}, b: {a} }}"));
+        }
+        if random.once_in(4) {
+            lines.push(format!(
+                "space: {}",
+                value(random, &inputs, Kind::Size, &["2 GB", "1 GB"])
+            ));
+        }
+        // What another node has may be what this one has.
+        if at > 0 && random.once_in(3) && !lines.iter().any(|line| line.starts_with("limit")) {
+            lines.push("limit: { get_property: [w0, count] }".to_owned());
+        }
         if lines.is_empty() {
             lines.push("debug: true".to_owned());
         }
@@ -115,7 +137,15 @@ fn input(random: &mut Random) -> (Kind, String, Vec<String>) {
     };
     let texts =
         |values: &[&str]| -> Vec<String> { values.iter().map(|&value| value.to_owned()).collect() };
-    match random.below(7) {
+    match random.below(8) {
+        7 => {
+            let values = texts(&["1 GB", "2048 MB", "4 GB", "500 MB"][..1 + random.below(4)]);
+            let text = format!(
+                "type: scalar-unit.size, constraints: [{{ valid_values: [{}] }}]",
+                values.join(", ")
+            );
+            (Kind::Size, text, values)
+        }
         0 => {
             let (low, high) = (random.below(3), 3 + random.below(4));
             let text = format!("type: integer, constraints: [{{ in_range: [{low}, {high}] }}]");

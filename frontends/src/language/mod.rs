@@ -27,7 +27,8 @@ use std::time::SystemTime;
 use locus_core::catalogue::Code;
 use locus_core::facts::Facts;
 use locus_core::placement::Question;
-use locus_core::value::{Domain, Field, SymbolId, Value};
+use locus_core::value::{Constraint, Domain, Field, SymbolId, Value};
+use locus_core::values::pattern;
 use locus_core::vocabulary::{Sig, Vocabulary};
 use locus_core::{Diagnostic, LocationGraph, Sources, Span};
 
@@ -292,6 +293,16 @@ pub trait Language: Sync {
     fn admits(&self, domain: &Domain, value: &Value) -> Option<bool> {
         let _ = (domain, value);
         None
+    }
+
+    /// Whether it can be told which values the domain of an input has. Where it cannot, none is tried.
+    fn tells(&self, domain: &Domain) -> bool {
+        let tells = |constraint: &Constraint| match constraint {
+            // Not where a pattern looks around, or refers back.
+            Constraint::Pattern(pattern) => pattern::matches(pattern, "").is_some(),
+            _ => true,
+        };
+        domain.constraints.iter().all(tells)
     }
 
     /// Whether loading itself says of values what is wrong with them, together or alone, so that inputs matter that no

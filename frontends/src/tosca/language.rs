@@ -193,6 +193,10 @@ impl Language for Tosca {
         Some(super::build::domain::admits(domain, value))
     }
 
+    fn tells(&self, domain: &Domain) -> bool {
+        super::build::domain::tells(domain)
+    }
+
     fn choose(&self, request: &mut Request, chosen: &Chosen) {
         let text = as_text(chosen);
         if let Some(input) = INPUTS.iter().find(|input| input.name == "param") {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use locus_core::Int;
 use locus_core::value::{Constraint, Item, Value, ValueType};
-use locus_core::values::{self, Number};
+use locus_core::values::Number;
 use locus_frontends::language::{Language, OpenInput};
 
 use super::pattern;
@@ -100,7 +100,7 @@ pub(super) fn tried(
     asked: Asked,
 ) -> Tried {
     let domain = &input.domain;
-    let beyond = beyond(&domain.constraints);
+    let beyond = !language.tells(domain);
     let allowed = |value: &Value| !beyond && language.admits(domain, value) != Some(false);
     let (mut list, exact) = match all(&input) {
         Some(list) => (list, !beyond),
@@ -164,14 +164,6 @@ impl Tried {
         };
         self.has(&given) || language.admits(&self.input.domain, &given) == Some(false)
     }
-}
-
-/// Whether it cannot be told which values constraints allow, so that none can be said to be allowed.
-fn beyond(constraints: &[Constraint]) -> bool {
-    constraints.iter().any(|constraint| match constraint {
-        Constraint::Pattern(pattern) => values::pattern::matches(pattern, "").is_none(),
-        _ => false,
-    })
 }
 
 /// All values of an input, where they are few.

@@ -33,9 +33,6 @@ pub(super) fn of<'a>(topology: &Topology<'_, 'a>, schema: &Schema<'a>) -> Domain
         primitive,
         Some(Primitive::String | Primitive::Integer | Primitive::Float | Primitive::Boolean)
     );
-    if !plain {
-        domain.constraints.push(Constraint::Named(OTHER.into()));
-    }
     let mut clauses = Vec::new();
     if let DataType::Type(id) = schema.ty {
         for at in model.ancestors(id) {
@@ -46,6 +43,15 @@ pub(super) fn of<'a>(topology: &Topology<'_, 'a>, schema: &Schema<'a>) -> Domain
         }
     }
     clauses.extend(schema.clauses.iter().copied());
+    // Amounts with a unit that are listed are texts to choose from.
+    let amount = matches!(
+        primitive,
+        Some(Primitive::Size | Primitive::Time | Primitive::Frequency | Primitive::Bitrate)
+    );
+    let listed = amount && !clauses.is_empty() && clauses.iter().all(is_list);
+    if !plain && !listed {
+        domain.constraints.push(Constraint::Named(OTHER.into()));
+    }
     for clause in clauses {
         if model.version(clause.file).is_simple() {
             simple(&clause, &mut domain);
@@ -71,6 +77,12 @@ fn whole(node: &Node) -> Option<Int> {
         Typed::Int(value) => Some(value),
         _ => None,
     }
+}
+
+/// Whether a condition of 1.x lists what it allows.
+fn is_list(clause: &Clause<'_>) -> bool {
+    let entries = clause.node.as_mapping().map(|map| map.entries.as_slice());
+    matches!(entries, Some([entry]) if entry.key.as_str() == Some("valid_values"))
 }
 
 /// A bound that the value itself may not have, of whole numbers.
@@ -151,6 +163,18 @@ fn boolean(node: &Node, domain: &mut Domain) {
         }
     }
     domain.constraints.push(Constraint::Named(OTHER.into()));
+}
+
+/// Whether it can be told which values a domain has.
+pub(in crate::tosca) fn tells(domain: &Domain) -> bool {
+    domain
+        .constraints
+        .iter()
+        .all(|constraint| match constraint {
+            Constraint::Pattern(text) => pattern::matches(text, "").is_some(),
+            Constraint::Modulo { .. } | Constraint::Named(_) => false,
+            Constraint::OneOf(_) | Constraint::Range { .. } | Constraint::Length { .. } => true,
+        })
 }
 
 /// Whether a domain has a value. What cannot be told is not offered: a value that is refused would say nothing.
