@@ -594,10 +594,23 @@ impl<'r> Reader<'r> {
         Followed::Elsewhere
     }
 
-    /// Finds a profile: one that comes with the program, or one in the same folder or those that were named.
+    /// Finds a profile: one that comes with the program, or one in the same folder, those that were named, or where its name
+    /// says in them.
     fn profile(&mut self, name: &str, span: Span, path: &str) -> Followed {
-        let mut folders = vec![directory(path).to_owned()];
+        let own = directory(path);
+        let mut folders = vec![own.to_owned()];
         folders.extend(self.folders.iter().cloned());
+        let place = place_of(name);
+        let named = self.folders.iter().map(|folder| join(folder, &place));
+        folders.extend(named);
+        // A file that is where its own name says stands in a collection of profiles.
+        for (known, _) in self.profiles_in(own) {
+            if let Some(root) = own.strip_suffix(&place_of(&known))
+                && (root.is_empty() || root.ends_with('/'))
+            {
+                folders.push(format!("{root}{place}"));
+            }
+        }
         for folder in &folders {
             let found = self.profiles_in(folder);
             if let Some(path) = found
@@ -619,7 +632,9 @@ impl<'r> Reader<'r> {
         let known: Vec<&str> = known.chain(builtin::PROFILES.iter().copied()).collect();
         let near = suggest::did_you_mean(name, known);
         let help = near.unwrap_or_else(|| {
-            "a profile is found in the same folder, or in one that `--types DIR` names".to_owned()
+            format!(
+                "a profile is found in the same folder, in one that `--types DIR` names, or there in `{place}`"
+            )
         });
         let message = format!("the profile `{name}` is not known");
         let diagnostic = Diagnostic::error("tosca-import", message).help(help);
@@ -658,6 +673,13 @@ impl<'r> Reader<'r> {
         self.profiles.insert(folder.to_owned(), profiles.clone());
         profiles
     }
+}
+
+/// The folder of a profile in a collection of them: `org/example/base/1.0` for `org.example.base:1.0`.
+fn place_of(profile: &str) -> String {
+    let (name, version) = profile.split_once(':').unwrap_or((profile, ""));
+    let place = format!("{}/{version}", name.replace('.', "/"));
+    place.trim_end_matches('/').to_owned()
 }
 
 /// An import as it is written.

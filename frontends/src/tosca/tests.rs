@@ -261,6 +261,89 @@ fn what_is_behind_the_network_is_unknown_and_the_rest_is_checked() {
 }
 
 #[test]
+fn profiles_are_found_where_their_names_say() {
+    let app = "tosca_definitions_version: tosca_2_0
+profile: org.example.app:2.1
+imports:
+  - {profile: org.example.base:1.0, namespace: base}
+node_types:
+  A: {derived_from: base:Root}
+  B: {derived_from: base:Rot}
+";
+    let base = "tosca_definitions_version: tosca_2_0
+profile: org.example.base:1.0
+node_types:
+  Root: {}
+";
+    let other = base.replace("1.0", "1.1");
+    let at = |app_at: &'static str| {
+        [
+            (app_at, app),
+            ("lib/org/example/base/1.0/profile.yaml", base),
+            ("lib/org/example/base/1.1/profile.yaml", &other),
+        ]
+        .map(|(path, text)| (path, text.to_owned()))
+    };
+    let told = |files: [(&'static str, String); 3]| {
+        let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (*path, &**text)).collect();
+        errors(&files)
+    };
+    assert_eq!(
+        told(at("lib/org/example/app/2.1/profile.yaml")),
+        ["7 tosca-unknown-type"]
+    );
+    assert_eq!(told(at("lib/elsewhere/app.yaml")), ["4 tosca-import"]);
+}
+
+#[test]
+fn what_a_type_inherits_from_one_that_is_not_known_is_not_said_to_be_missing() {
+    let text = |root: &str| {
+        format!(
+            "tosca_definitions_version: tosca_2_0
+imports:
+  - profile: org.example.base:1.0
+    namespace: base
+capability_types:
+  C: {{}}
+node_types:
+  Root: {{}}
+  A:
+    derived_from: {root}
+    properties:
+      size: {{default: 3}}
+      colour: red
+    capabilities:
+      host: {{properties: {{cpus: {{default: 2}}}}}}
+      disk: {{type: base:Disk, properties: {{speed: {{default: 2}}}}}}
+    requirements:
+      - manager: {{node: A}}
+    interfaces:
+      Standard: {{operations: {{create: run.sh}}}}
+  B:
+    derived_from: A
+    properties:
+      weight: {{default: 4}}
+"
+        )
+    };
+    let unknown = text("base:Root");
+    assert_eq!(errors(&[("a.yaml", &unknown)]), ["3 tosca-import"]);
+    let known = text("Root");
+    assert_eq!(
+        errors(&[("a.yaml", &known)]),
+        [
+            "3 tosca-import",
+            "12 tosca-missing-key",
+            "13 tosca-shape",
+            "15 tosca-missing-key",
+            "18 tosca-missing-key",
+            "20 tosca-missing-key",
+            "24 tosca-missing-key",
+        ]
+    );
+}
+
+#[test]
 fn files_that_import_each_other_are_read_once() {
     let of = |other: &str| {
         format!(

@@ -46,6 +46,21 @@ impl Role {
     }
 }
 
+/// Where members are defined.
+#[derive(Clone, Copy, Debug)]
+pub struct Within {
+    /// The file.
+    file: usize,
+    /// Whether it is in a type that derives from one that is not known, so that what looks new may be inherited.
+    open: bool,
+}
+
+impl From<usize> for Within {
+    fn from(file: usize) -> Self {
+        Self { file, open: false }
+    }
+}
+
 impl<'a> Model<'a> {
     /// Puts a type together from what it inherits and what it says itself.
     pub(super) fn flatten(&self, id: TypeId) -> Flat<'a> {
@@ -60,16 +75,18 @@ impl<'a> Model<'a> {
             Parent::None | Parent::Primitive(_) => Flat::default(),
         };
         let node = ty.node;
+        let open = flat.open;
+        let within = Within { file, open };
         self.define(
             &mut flat.properties,
             node.get("properties"),
-            file,
+            within,
             Role::Property,
         );
         self.define(
             &mut flat.attributes,
             node.get("attributes"),
-            file,
+            within,
             Role::Attribute,
         );
         let narrow = |slot: &mut Allowed, kind: TypeKind, keys: [&str; 2]| {
@@ -106,7 +123,7 @@ impl<'a> Model<'a> {
                 name,
                 entry.key.span,
                 &entry.value,
-                file,
+                within,
             );
         }
         for (name, entry) in ordered(node.get("requirements")) {
@@ -115,7 +132,7 @@ impl<'a> Model<'a> {
                 name,
                 entry.key.span,
                 &entry.value,
-                file,
+                within,
             );
         }
         for (name, entry) in entries(node.get("interfaces")) {
@@ -124,7 +141,7 @@ impl<'a> Model<'a> {
                 name,
                 entry.key.span,
                 &entry.value,
-                file,
+                within,
             );
         }
         let artifacts = entries(node.get("artifacts")).map(|(name, _)| name.clone());
@@ -170,9 +187,10 @@ impl<'a> Model<'a> {
         &self,
         list: &mut Vec<Rc<Property<'a>>>,
         node: Option<&'a Node>,
-        file: usize,
+        within: impl Into<Within>,
         role: Role,
     ) {
+        let within = within.into();
         for (name, entry) in entries(node) {
             let position = list.iter().position(|known| known.name == *name);
             let parent = position.and_then(|at| list.get(at)).cloned();
@@ -180,7 +198,7 @@ impl<'a> Model<'a> {
                 name,
                 entry.key.span,
                 &entry.value,
-                file,
+                within,
                 parent.as_deref(),
                 role,
             );
@@ -198,7 +216,7 @@ impl<'a> Model<'a> {
         name: &Arc<str>,
         span: Span,
         node: &'a Node,
-        file: usize,
+        Within { file, open }: Within,
         parent: Option<&Property<'a>>,
         role: Role,
     ) -> Property<'a> {
@@ -212,7 +230,7 @@ impl<'a> Model<'a> {
                 Some(parent) => parent.schema.clone(),
                 None => Rc::new(Schema::unknown(file)),
             };
-            if parent.is_none() && role != Role::Parameter {
+            if parent.is_none() && !open && role != Role::Parameter {
                 let is = node.describe(Yaml::Core);
                 let message = format!(
                     "the {} `{name}` must be a map with its `type`, not {is}",
@@ -237,7 +255,8 @@ impl<'a> Model<'a> {
         let typed = map
             .get("type")
             .is_some_and(|node| !node.is_null(Yaml::Core));
-        if !typed && parent.is_none() && role != Role::Parameter && map.get("type").is_none() {
+        let inherits = parent.is_some() || open;
+        if !typed && !inherits && role != Role::Parameter && map.get("type").is_none() {
             let message = format!("the {} `{name}` has no `type`", role.word());
             let diagnostic = Diagnostic::error("tosca-missing-key", message);
             self.report(file, diagnostic.at(span));
@@ -284,7 +303,7 @@ impl<'a> Model<'a> {
         name: &Arc<str>,
         span: Span,
         node: &'a Node,
-        file: usize,
+        Within { file, open }: Within,
     ) {
         let position = list.iter().position(|known| known.name == *name);
         let parent = position.and_then(|at| list.get(at)).cloned();
@@ -292,7 +311,7 @@ impl<'a> Model<'a> {
             Some(Typed::Str(_)) => Some(node),
             _ => node.get("type"),
         };
-        if named.is_none() && parent.is_none() {
+        if named.is_none() && parent.is_none() && !open {
             let message = format!("the capability `{name}` has no `type`");
             let diagnostic = Diagnostic::error("tosca-missing-key", message);
             self.report(file, diagnostic.at(span));
@@ -344,16 +363,18 @@ impl<'a> Model<'a> {
                 self.only_refined(known, node.get(key), file);
             }
         }
+        let open = flat.as_ref().is_none_or(|flat| flat.open);
+        let within = Within { file, open };
         self.define(
             &mut properties,
             node.get("properties"),
-            file,
+            within,
             Role::Property,
         );
         self.define(
             &mut attributes,
             node.get("attributes"),
-            file,
+            within,
             Role::Attribute,
         );
         let mut capability = Capability {
@@ -421,7 +442,7 @@ impl<'a> Model<'a> {
         name: &'a Arc<str>,
         span: Span,
         node: &'a Node,
-        file: usize,
+        Within { file, open }: Within,
     ) {
         let version = self.version(file);
         let position = list.iter().position(|known| known.name == *name);
@@ -473,7 +494,7 @@ impl<'a> Model<'a> {
                     }
                 },
             };
-        } else if inherited.is_none() && !short {
+        } else if inherited.is_none() && !open && !short {
             let message = format!("the requirement `{name}` has no `capability`");
             let diagnostic = Diagnostic::error("tosca-missing-key", message);
             self.report(file, diagnostic.at(span));
@@ -486,7 +507,8 @@ impl<'a> Model<'a> {
             }
             None => inherited.and_then(|parent| parent.relationship),
         };
-        if relationship_node.is_none() && inherited.is_none() && !short && !simple {
+        let inherits = inherited.is_some() || open;
+        if relationship_node.is_none() && !inherits && !short && !simple {
             let message = format!("the requirement `{name}` has no `relationship`");
             let diagnostic = Diagnostic::warning("tosca-requirement", message)
                 .help("TOSCA 2.0 has `capability` and `relationship`, both mandatory");
@@ -605,7 +627,7 @@ impl<'a> Model<'a> {
         name: &Arc<str>,
         span: Span,
         node: &'a Node,
-        file: usize,
+        Within { file, open }: Within,
     ) {
         let position = list.iter().position(|known| known.name == *name);
         let parent = position.and_then(|at| list.get(at)).cloned();
@@ -618,7 +640,7 @@ impl<'a> Model<'a> {
             None => parent.as_ref().and_then(|parent| parent.ty),
         };
         let version = self.version(file);
-        if named.is_none() && parent.is_none() && !version.is_simple() {
+        if named.is_none() && parent.is_none() && !open && !version.is_simple() {
             let message = format!("the interface `{name}` has no `type`");
             let diagnostic = Diagnostic::error("tosca-missing-key", message);
             self.report(file, diagnostic.at(span));
