@@ -19,7 +19,7 @@ pub(crate) struct Lossy {
     state: Arc<Mutex<u64>>,
     /// How many of a hundred requests never arrive.
     pub(crate) requests: Arc<AtomicU64>,
-    /// How many of a hundred answers never arrive: the server did what it was asked for.
+    /// How many of a hundred answers never arrive, of those that say that the server did what it was asked for.
     pub(crate) answers: Arc<AtomicU64>,
     /// How many were lost, of both.
     pub(crate) lost: Arc<AtomicUsize>,
@@ -54,9 +54,14 @@ impl Lossy {
         *state = state
             .wrapping_mul(6_364_136_223_846_793_005)
             .wrapping_add(1_442_695_040_888_963_407);
-        let lost = (*state >> 33) % 100 < often.load(Ordering::SeqCst);
-        self.lost.fetch_add(usize::from(lost), Ordering::SeqCst);
-        lost
+        (*state >> 33) % 100 < often.load(Ordering::SeqCst)
+    }
+
+    /// Something was lost.
+    fn lose(&self, what: &str) -> BoxError {
+        self.lost.fetch_add(1, Ordering::SeqCst);
+        let message = format!("the {what} was lost");
+        io::Error::new(io::ErrorKind::ConnectionReset, message).into()
     }
 }
 
@@ -77,14 +82,6 @@ pub(crate) struct Losing<S> {
     lossy: Lossy,
 }
 
-fn reset(what: &str) -> BoxError {
-    io::Error::new(
-        io::ErrorKind::ConnectionReset,
-        format!("the {what} was lost"),
-    )
-    .into()
-}
-
 impl<S, B> Service<Request<Body>> for Losing<S>
 where
     S: Service<Request<Body>, Response = Response<B>>,
@@ -102,14 +99,16 @@ where
 
     fn call(&mut self, request: Request<Body>) -> Self::Future {
         if self.lossy.loses(&self.lossy.requests) {
-            return Box::pin(async { Err(reset("request")) });
+            let lost = self.lossy.lose("request");
+            return Box::pin(async { Err(lost) });
         }
         let loses = self.lossy.loses(&self.lossy.answers);
+        let lossy = self.lossy.clone();
         let asked = self.inner.call(request);
         Box::pin(async move {
             let answer = asked.await.map_err(Into::into)?;
-            match loses {
-                true => Err(reset("answer")),
+            match loses && answer.status().is_success() {
+                true => Err(lossy.lose("answer")),
                 false => Ok(answer),
             }
         })

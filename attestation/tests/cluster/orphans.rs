@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use control_plane::User;
 use k8s_openapi::api::core::v1::Pod;
@@ -62,7 +63,13 @@ async fn lose(town: &mut Town, namespace: &str) -> BTreeSet<String> {
         if enough {
             lossy.requests.store(0, Ordering::SeqCst);
         }
-        let _ = pods.delete(&name, &DeleteParams::default()).await;
+        // Whoever hears that it is refused asks again; of what is lost, it hears nothing.
+        for _ in 0..50 {
+            match pods.delete(&name, &DeleteParams::default()).await {
+                Err(kube::Error::Api(_)) => tokio::time::sleep(Duration::from_millis(100)).await,
+                _ => break,
+            }
+        }
     }
     let mut left = BTreeSet::new();
     town.until("those that were lost are left, and run", async |town| {
