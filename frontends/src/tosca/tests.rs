@@ -261,6 +261,36 @@ fn what_is_behind_the_network_is_unknown_and_the_rest_is_checked() {
 }
 
 #[test]
+fn what_a_requirement_adds_to_a_relationship_is_told_once() {
+    let text = |root: &str| {
+        format!(
+            "tosca_definitions_version: tosca_2_0
+imports:
+  - profile: org.example.base:1.0
+    namespace: base
+capability_types:
+  C: {{}}
+relationship_types:
+  Root: {{}}
+  R: {{derived_from: {root}}}
+node_types:
+  A:
+    requirements:
+      - to:
+          capability: C
+          relationship: {{type: R, properties: {{speed: {{default: 3}}}}}}
+"
+        )
+    };
+    let told = |root: &str| errors(&[("a.yaml", &text(root))]);
+    assert_eq!(told("base:Root"), ["3 tosca-import"]);
+    assert_eq!(
+        told("Root"),
+        ["3 tosca-import", "15 tosca-unknown-property"]
+    );
+}
+
+#[test]
 fn profiles_are_found_where_their_names_say() {
     let app = "tosca_definitions_version: tosca_2_0
 profile: org.example.app:2.1

@@ -55,6 +55,13 @@ pub struct Within {
     open: bool,
 }
 
+impl Within {
+    /// Where what is inherited is checked by whoever defines.
+    pub(super) fn checked(file: usize) -> Self {
+        Self { file, open: true }
+    }
+}
+
 impl From<usize> for Within {
     fn from(file: usize) -> Self {
         Self { file, open: false }

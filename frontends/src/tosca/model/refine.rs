@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use locus_core::{Diagnostic, Span, suggest};
 
-use super::members::Role;
+use super::members::{Role, Within};
 use super::{Allowed, DataType, Flat, Model, Property, Requirement, Schema, entries, find};
 use crate::tosca::grammar::TypeKind;
 use crate::tosca::names::TypeId;
@@ -181,7 +181,7 @@ impl<'a> Model<'a> {
                 Role::Property => &mut flat.properties,
                 _ => &mut flat.attributes,
             };
-            self.define(list, node.get(key), file, role);
+            self.define(list, node.get(key), Within::checked(file), role);
         }
         Some(Rc::new(flat))
     }
