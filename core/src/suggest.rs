@@ -5,11 +5,15 @@ use crate::source::{Sources, Span};
 
 /// The candidate nearest to `word`, when it is near enough to be a likely typo.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    nearest_of(word, &mut candidates.into_iter())
+}
+
+/// [`nearest`], built once for all kinds of candidates.
+fn nearest_of<'a>(word: &str, candidates: &mut dyn Iterator<Item = &'a str>) -> Option<&'a str> {
     let lower = word.to_lowercase();
     let allowed = (word.chars().count() / 3).clamp(1, 4);
     let letters = Letters::of(&lower);
     candidates
-        .into_iter()
         .filter(|candidate| *candidate != word && letters.changes(candidate) <= allowed)
         .map(|candidate| {
             let distance = strsim::damerau_levenshtein(&lower, &candidate.to_lowercase());

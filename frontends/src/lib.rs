@@ -5,10 +5,11 @@
 pub mod codes;
 pub mod compose;
 pub mod loader;
-pub mod yaml;
 
 pub mod hot;
 pub mod kubernetes;
 pub mod language;
 pub mod lg;
 pub mod tosca;
+
+pub use locus_yaml as yaml;
