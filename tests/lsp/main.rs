@@ -15,6 +15,7 @@ mod compose;
 mod conversation;
 mod editing;
 mod emacs;
+mod half;
 mod kubernetes;
 mod models;
 mod neovim;

@@ -291,12 +291,16 @@ impl Reader<'_> {
                 template.parameters = self.section(entry, "parameters");
             } else if name == keys.resources {
                 template.resources_section = Some(entry.key.span);
+                // What is refused may be meant as a resource.
+                let is_section = entry.value.as_mapping().is_some() || entry.value.is_null(SCHEMA);
+                template.partial |= !is_section;
                 let resources = self.section(entry, "resources");
                 template.resources.reserve(resources.len());
                 for resource in resources {
-                    template
-                        .resources
-                        .extend(self.resource(resource, keys, info));
+                    match self.resource(resource, keys, info) {
+                        Some(resource) => template.resources.push(resource),
+                        None => template.partial = true,
+                    }
                 }
             } else if name == keys.outputs {
                 for output in self.section(entry, "outputs") {
@@ -390,6 +394,7 @@ impl Reader<'_> {
             deletion_policy: None,
             update_policy: None,
         };
+        let mut has_type = false;
         for entry in mapping.entries {
             let Some(name) = self.name(&entry) else {
                 continue;
@@ -398,6 +403,7 @@ impl Reader<'_> {
             let name = &*name;
             let null = entry.value.is_null(SCHEMA);
             if name == keys.ty {
+                has_type = true;
                 match entry.value.text() {
                     Some(text) if !null => {
                         resource.ty = Some(Text {
@@ -428,7 +434,7 @@ impl Reader<'_> {
                 resource.update_policy = Some(entry.value);
             }
         }
-        if resource.ty.is_none() {
+        if !has_type {
             self.diagnostics.push(
                 Diagnostic::error(
                     "shape",

@@ -361,6 +361,16 @@ impl Report {
                 "quote the text if the `:` belongs to it; otherwise a line before this one lacks its \
                  `:`, or is indented differently",
             );
+        } else if let Some((start, end)) = has("simple key expect")
+            .then(|| half_key(text, at))
+            .flatten()
+        {
+            say(
+                "this key lacks its `:`",
+                "write `key: value`, with a space after the `:`",
+            );
+            (report.start, report.end) = (start, end);
+            report.blank_from = start;
         } else if has("did not find expected key") || has("did not find expected '-'") {
             say(
                 "this line does not fit the indentation of the lines around it",
@@ -435,6 +445,15 @@ fn line_end(text: &str, at: usize) -> usize {
     text.get(at..)
         .and_then(|rest| rest.find('\n'))
         .map_or(text.len(), |newline| at + newline + 1)
+}
+
+/// The last line before a place that is not empty, when it has no `:`.
+fn half_key(text: &str, at: usize) -> Option<(usize, usize)> {
+    let before = text.get(..at)?.trim_end();
+    let start = before.rfind('\n').map_or(0, |at| at + 1);
+    let line = before.get(start..)?;
+    let indent = line.len() - line.trim_start().len();
+    (!line.contains(':')).then_some((start + indent, before.len()))
 }
 
 /// The line that holds a byte, for quoting in a message.
