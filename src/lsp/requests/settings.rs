@@ -79,6 +79,21 @@ fn about(schema: &Value, at: &Value) -> Option<String> {
     text.and_then(Value::as_str).map(str::to_owned)
 }
 
+/// What is shown beside a key or a table: its value, if that fits into a line, or what it is for.
+pub(super) fn shown(text: &str, part: &toml::Part) -> String {
+    let value = text.get(part.name_at.end..part.whole.end);
+    let value = value.and_then(|value| value.trim_start().strip_prefix('='));
+    match value.map(str::trim).filter(|_| !part.is_table) {
+        Some(value) if !value.contains('\n') && value.len() <= 60 => value.to_owned(),
+        _ => {
+            let schema = known_schema();
+            let own = schema_at(&schema, &part.path).into_iter();
+            let about = own.filter_map(|one| about(&schema, one)).next();
+            about.unwrap_or_default()
+        }
+    }
+}
+
 fn is_word(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '_' | '-')
 }

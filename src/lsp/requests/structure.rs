@@ -10,7 +10,7 @@ use lsp_types::{
     SelectionRangeParams,
 };
 
-use super::Failure;
+use super::{Failure, settings, toml};
 use crate::lsp::checker::is_model;
 use crate::lsp::uri;
 use crate::lsp::world::{World, absolute, bytes};
@@ -57,6 +57,8 @@ pub(super) fn folding(
     if is_model(&path) {
         let model = world.snapshot.model(&path);
         all.extend(model.module.paragraphs.iter().map(|one| bytes(one.span)));
+    } else if settings::is_settings(&path) {
+        all.extend(toml::parts(&text).into_iter().map(|part| part.whole));
     } else {
         each(&path, &text, &mut |_, entry| all.push(entry));
     }
@@ -104,6 +106,11 @@ pub(super) fn selection(
     if is_model(&path) {
         let model = world.snapshot.model(&path);
         all.extend(model.module.paragraphs.iter().map(|one| bytes(one.span)));
+    } else if settings::is_settings(&path) {
+        for part in toml::parts(&text) {
+            all.extend([part.name_at, part.whole]);
+        }
+        all.extend(toml::strings(&text));
     } else {
         each(&path, &text, &mut |node, entry| {
             all.push(bytes(node.span));
@@ -135,7 +142,8 @@ pub(super) fn selection(
 
 /// The text of a file that is one of ours.
 fn own_text(world: &World, path: &str) -> Option<std::sync::Arc<str>> {
-    let ours = is_model(path) || world.snapshot.language_of(path).is_some();
+    let ours =
+        is_model(path) || settings::is_settings(path) || world.snapshot.language_of(path).is_some();
     ours.then(|| world.text(path)).flatten()
 }
 
@@ -172,6 +180,14 @@ pub(super) fn file_at(
 }
 
 fn files(world: &World, path: &str, text: &str) -> Result<Vec<(Range<usize>, String)>, Failure> {
+    if settings::is_settings(path) {
+        let all = toml::strings(text).into_iter().filter_map(|range| {
+            let name = text.get(range.clone()).filter(|name| !name.is_empty())?;
+            let file = join(directory(path), name);
+            world.exists(&file).then_some((range, file))
+        });
+        return Ok(all.collect());
+    }
     let mut read: Vec<String> = Vec::new();
     for report in world.reports(path)? {
         read.extend(report.watched.iter().map(|path| absolute(path)));

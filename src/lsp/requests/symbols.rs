@@ -3,12 +3,13 @@
 use std::ops::Range;
 
 use locus_frontends::language::NameSort;
+use locus_frontends::loader::join;
 use lsp_types::{
     DocumentSymbol, DocumentSymbolParams, DocumentSymbolResponse, Location, SymbolInformation,
     SymbolKind, Uri, WorkspaceSymbolParams, WorkspaceSymbolResponse,
 };
 
-use super::Failure;
+use super::{Failure, settings, toml};
 use crate::lsp::checker::is_model;
 use crate::lsp::position::Lines;
 use crate::lsp::uri;
@@ -96,6 +97,12 @@ pub(super) fn workspace(
 ) -> Result<Option<WorkspaceSymbolResponse>, Failure> {
     let word = params.query.to_lowercase();
     let mut paths: Vec<String> = world.documents.paths().map(str::to_owned).collect();
+    paths.extend(
+        world
+            .folders
+            .iter()
+            .map(|folder| join(folder, "locus.toml")),
+    );
     for indexed in world.index.iter() {
         paths.extend(indexed.project.files.iter().map(|path| absolute(path)));
     }
@@ -160,6 +167,21 @@ fn defined(world: &World, path: &str, text: &str) -> Vec<Defined> {
             .collect();
         all.sort_by_key(|one| one.name_at.start);
         return all;
+    }
+    if settings::is_settings(path) {
+        return toml::parts(text)
+            .into_iter()
+            .map(|part| Defined {
+                what: settings::shown(text, &part),
+                kind: match part.is_table {
+                    true => SymbolKind::MODULE,
+                    false => SymbolKind::PROPERTY,
+                },
+                name: part.name,
+                name_at: part.name_at,
+                whole: part.whole,
+            })
+            .collect();
     }
     let Some(known) = world.snapshot.language_of(path) else {
         return Vec::new();

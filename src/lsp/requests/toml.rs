@@ -29,8 +29,77 @@ struct Known {
     path: Vec<String>,
     /// Where its name stands.
     range: Range<usize>,
+    /// Where all of it stands, of a table its header.
+    whole: Range<usize>,
     /// Where the table starts that it is a key of; none of a table.
     scope: Option<usize>,
+}
+
+/// A key or a table, with all of what it is the name of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Part {
+    /// Its name: of a table all of it, of a key the last step.
+    pub(super) name: String,
+    /// What leads to it, and its name.
+    pub(super) path: Vec<String>,
+    /// Where its name stands.
+    pub(super) name_at: Range<usize>,
+    /// Where all of it stands: of a table up to the next one.
+    pub(super) whole: Range<usize>,
+    /// Whether it is a table with a header.
+    pub(super) is_table: bool,
+}
+
+/// All keys and tables of a text, in order.
+pub(super) fn parts(text: &str) -> Vec<Part> {
+    let mut scanner = Scanner::new(text, usize::MAX);
+    let _ = scanner.run();
+    let heads: Vec<usize> = scanner
+        .known
+        .iter()
+        .filter(|one| one.scope.is_none())
+        .map(|one| one.whole.start)
+        .collect();
+    let all = scanner.known.into_iter().filter_map(|one| {
+        let is_table = one.scope.is_none();
+        let mut whole = one.whole;
+        if is_table {
+            let next = heads.iter().find(|&&start| start > whole.start);
+            let inner = text.get(whole.start..next.copied().unwrap_or(text.len()))?;
+            // What stands above the next table belongs to that.
+            let mut lines: Vec<&str> = inner.split_inclusive('\n').collect();
+            while lines.len() > 1 && lines.last().is_some_and(|line| is_blank(line)) {
+                lines.pop();
+            }
+            let length: usize = lines.iter().map(|line| line.len()).sum();
+            whole.end = whole.start + inner.get(..length)?.trim_end().len();
+        }
+        let name = match is_table {
+            true => one.path.join("."),
+            false => one.path.last()?.clone(),
+        };
+        (!name.is_empty()).then_some(Part {
+            name,
+            path: one.path,
+            name_at: one.range,
+            whole,
+            is_table,
+        })
+    });
+    all.collect()
+}
+
+/// Whether nothing but a comment is in a line.
+fn is_blank(line: &str) -> bool {
+    let line = line.trim();
+    line.is_empty() || line.starts_with('#')
+}
+
+/// The texts in quotes, without these.
+pub(super) fn strings(text: &str) -> Vec<Range<usize>> {
+    let mut scanner = Scanner::new(text, usize::MAX);
+    let _ = scanner.run();
+    scanner.strings
 }
 
 /// Where a place of a text is; none in a comment.
@@ -62,6 +131,7 @@ struct Scanner<'t> {
     table: Vec<String>,
     scope: usize,
     known: Vec<Known>,
+    strings: Vec<Range<usize>>,
 }
 
 impl<'t> Scanner<'t> {
@@ -73,6 +143,7 @@ impl<'t> Scanner<'t> {
             table: Vec::new(),
             scope: 0,
             known: Vec::new(),
+            strings: Vec::new(),
         }
     }
 
@@ -157,9 +228,15 @@ impl<'t> Scanner<'t> {
         }
         self.table = keys(inner);
         self.scope = start;
+        let is_closed = self
+            .text
+            .get(end..)
+            .is_some_and(|rest| rest.starts_with(']'));
+        let close = end + usize::from(is_closed) * (1 + usize::from(is_array));
         self.known.push(Known {
             path: self.table.clone(),
             range: start..end,
+            whole: start - 1 - usize::from(is_array)..close.min(self.text.len()),
             scope: None,
         });
         self.at = self.until(&['\n']);
@@ -195,16 +272,24 @@ impl<'t> Scanner<'t> {
         }
         path.extend(keys(word));
         self.at = end;
+        let number = self.known.len();
+        let range = start..start + word.trim_end().len();
         self.known.push(Known {
             path: path.clone(),
-            range: start..start + word.trim_end().len(),
+            whole: range.clone(),
+            range,
             scope: Some(self.scope),
         });
         if self.peek() != Some('=') {
             return Ok(());
         }
         self.at += 1;
-        self.value(&path)
+        self.value(&path)?;
+        let written = self.text.get(..self.at).unwrap_or_default().trim_end();
+        if let Some(own) = self.known.get_mut(number) {
+            own.whole.end = written.len().max(own.whole.end);
+        }
+        Ok(())
     }
 
     fn value(&mut self, path: &[String]) -> Met {
@@ -229,6 +314,7 @@ impl<'t> Scanner<'t> {
                 if open <= self.offset && self.offset <= close {
                     return self.met(Role::Value { is_quoted: true }, path);
                 }
+                self.strings.push(open..close);
                 self.at = (close + mark.len()).min(self.text.len());
                 Ok(())
             }
@@ -398,10 +484,37 @@ mod tests {
     }
 
     #[test]
+    fn tables_reach_to_the_next_one_and_keys_to_the_end_of_their_values() {
+        let text = "a = 1\n[b.c]\nd = { e = 'x' }\nf = [\n  1,\n] # of f\n\n# of g\n[[g]]\nh = 2";
+        let found: Vec<(String, &str)> = parts(text)
+            .into_iter()
+            .map(|part| (part.name, &text[part.whole]))
+            .collect();
+        let expected = [
+            ("a", "a = 1"),
+            ("b.c", "[b.c]\nd = { e = 'x' }\nf = [\n  1,\n] # of f"),
+            ("d", "d = { e = 'x' }"),
+            ("e", "e = 'x'"),
+            ("f", "f = [\n  1,\n]"),
+            ("g", "[[g]]\nh = 2"),
+            ("h", "h = 2"),
+        ];
+        assert_eq!(
+            found,
+            expected.map(|(name, whole)| (name.to_owned(), whole))
+        );
+        let texts: Vec<&str> = strings(text).into_iter().map(|one| &text[one]).collect();
+        assert_eq!(texts, ["x"]);
+    }
+
+    #[test]
     fn no_text_is_too_strange() {
         for text in [
             "[", "[[", "=", "a = [", "a = [[{", "\"", "a = '''", "{}", "a = ]", "a = {=", "é = é",
         ] {
+            for part in parts(text) {
+                assert!(text.get(part.whole).is_some(), "{text}");
+            }
             for offset in 0..=text.len() {
                 if let Some(place) = place(text, offset) {
                     siblings(text, &place, offset);
