@@ -67,6 +67,9 @@ pub(super) fn options(params: &InitializeParams) -> Options {
         ),
         watches: is_set(watching.and_then(|watching| watching.dynamic_registration)),
         actions: actions.is_some_and(|actions| actions.code_action_literal_support.is_some()),
+        resolves: actions
+            .and_then(|actions| actions.resolve_support.as_ref())
+            .is_some_and(|known| known.properties.iter().any(|one| one == "edit")),
         progress: is_set(window.and_then(|window| window.work_done_progress)),
         documentation: asked.documentation,
         debounce: Duration::from_millis(asked.debounce.unwrap_or(DEBOUNCE)),
@@ -125,7 +128,7 @@ pub(super) fn server(options: &Options) -> ServerCapabilities {
                     CodeActionKind::QUICKFIX,
                     CodeActionKind::SOURCE_FIX_ALL,
                 ]),
-                resolve_provider: Some(false),
+                resolve_provider: Some(options.resolves),
                 work_done_progress_options: no_progress,
             }),
             false => CodeActionProviderCapability::Simple(true),

@@ -252,7 +252,9 @@ impl Server {
         };
         // What may take long keeps nobody from an answer.
         match R::METHOD {
-            requested::ExecuteCommand::METHOD => drop(std::thread::spawn(work)),
+            requested::ExecuteCommand::METHOD | requested::CodeActionResolveRequest::METHOD => {
+                drop(std::thread::spawn(work))
+            }
             _ => self.pool.spawn(work),
         }
     }

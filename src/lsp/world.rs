@@ -37,6 +37,8 @@ pub(super) struct Options {
     pub(super) watches: bool,
     /// Whether the client takes code actions that are no commands.
     pub(super) actions: bool,
+    /// Whether the client asks for the edits of an action once it is chosen.
+    pub(super) resolves: bool,
     /// Whether the client shows progress.
     pub(super) progress: bool,
     /// What a link to the page of a rule starts with.

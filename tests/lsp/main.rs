@@ -17,6 +17,7 @@ mod editing;
 mod emacs;
 mod half;
 mod kubernetes;
+mod mending;
 mod models;
 mod neovim;
 mod protocol;

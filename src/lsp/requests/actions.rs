@@ -6,8 +6,8 @@ use lsp_types::{
     NumberOrString, Range,
 };
 
-use super::Failure;
 use super::rename::{Edits, workspace_edit};
+use super::{Failure, mend};
 use crate::lsp::uri;
 use crate::lsp::world::{Ranges, World, absolute, bytes};
 use crate::session::{Report, comment_for};
@@ -83,6 +83,11 @@ pub(super) fn actions(
                 }
             }
         }
+    }
+    // What has no fix of its own may have one that takes a search.
+    if world.options.resolves && all.is_empty() && !ignores.is_empty() {
+        let action = mend::action(&params.text_document.uri);
+        all.push(CodeActionOrCommand::CodeAction(action));
     }
     if wants(&CodeActionKind::QUICKFIX) {
         all.extend(at_name(world, &path, params.range)?);

@@ -8,6 +8,7 @@ mod format;
 mod hints;
 mod hover;
 mod lens;
+mod mend;
 mod navigation;
 mod rename;
 mod settings;
@@ -63,6 +64,7 @@ pub(super) fn dispatch(server: &mut Server, request: Request) {
         PrepareRenameRequest => rename::prepare,
         Rename => rename::rename,
         CodeActionRequest => actions::actions,
+        CodeActionResolveRequest => mend::resolve,
         CodeLensRequest => lens::lenses,
         Formatting => format::format,
         InlayHintRequest => hints::hints,
