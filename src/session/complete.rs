@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use locus_core::Sources;
-use locus_frontends::language::{FileText, Language, Place, Suggestion};
+use locus_frontends::language::{FileText, Follows, Language, NameAt, Place, Suggestion};
 use locus_frontends::yaml::{self, Kind, Node};
 
 use super::Snapshot;
@@ -15,6 +15,8 @@ pub struct Completion {
     pub word: std::ops::Range<usize>,
     /// Whether a key is written, which a colon is to follow.
     pub is_key: bool,
+    /// Whether the word is in quotes already.
+    pub is_quoted: bool,
     /// How far the line is indented, for what goes below it.
     pub indent: usize,
     /// The suggestions, the best first.
@@ -59,6 +61,7 @@ impl Snapshot {
         let mut completion = Completion {
             word: half.word.clone(),
             is_key: half.is_key,
+            is_quoted: half.is_quoted,
             indent: half.indent,
             suggestions: Vec::new(),
         };
@@ -156,23 +159,31 @@ impl Snapshot {
             entries.find(|entry| entry.key.span.start <= at && at <= entry.key.span.end)
         });
         let parsed_others = parse_all(others, file);
-        let others = parsed_others.iter().flat_map(|(_, one)| &one.documents);
-        let others: Vec<&Node> = others.map(|document| &document.root).collect();
+        let documents = parsed.documents.iter();
+        let documents = documents.chain(parsed_others.iter().flat_map(|(_, one)| &one.documents));
+        let others = documents.map(|document| &document.root);
+        let others: Vec<&Node> = others.filter(|one| !std::ptr::eq(*one, root)).collect();
         let value = around.last().and_then(|node| node.as_str());
-        let (wanted, is_key) = match key {
-            Some(entry) => (entry.key.as_str()?, true),
-            None => (value?, false),
+        let ask = |path: &[&str], is_key: bool, around: &[&Node], wanted: &str| {
+            let place = Place {
+                root,
+                path,
+                is_key,
+                around,
+                others: &others,
+            };
+            language.about(&place, wanted)
         };
-        let place = Place {
-            root,
-            path: &path,
-            is_key,
-            around: &around,
-            others: &others,
+        let about = match key {
+            Some(entry) => ask(&path, true, &around, entry.key.as_str()?),
+            // Of a value that is one of many, there is to know what its key is.
+            None => ask(&path, false, &around, value?).or_else(|| {
+                let steps = path.iter().rposition(|key| !key.is_empty())?;
+                let (above, key) = (path.get(..steps)?, path.get(steps)?);
+                ask(above, true, around.get(..=steps)?, key)
+            }),
         };
-        let mut all = language.suggest(&place).into_iter();
-        let about = all.find(|one| one.text == wanted)?;
-        Some(Written { about })
+        about.map(|about| Written { about })
     }
 }
 
@@ -193,8 +204,9 @@ fn names_for<'d>(
     others: &'d [(Arc<str>, yaml::Parsed)],
 ) -> Vec<Suggestion> {
     let kinds = language.names_for(place);
+    let defines = language.names_defined(place);
     let mut suggestions: Vec<Suggestion> = Vec::new();
-    if kinds.is_empty() {
+    if kinds.is_empty() && defines.is_empty() {
         return suggestions;
     }
     // The document of the place comes first: scopes count documents.
@@ -211,17 +223,40 @@ fn names_for<'d>(
                 .collect(),
         }
     }));
-    let found = language.find_names(&files).into_iter().flatten();
-    for name in found.filter(|name| name.is_definition()) {
-        let fits = |(kind, scope): &(usize, Option<String>)| {
+    let found: Vec<NameAt> = language.find_names(&files).into_iter().flatten().collect();
+    for name in &found {
+        let fits = |(kind, scope): &&(usize, Option<String>)| {
             *kind == name.kind && scope.as_ref().is_none_or(|scope| *scope == name.scope)
         };
-        if !kinds.iter().any(fits) {
+        // What is used and defined nowhere may be what is being defined.
+        let is_missing = || {
+            let same = |other: &&NameAt| {
+                (other.kind, &other.name, &other.scope) == (name.kind, &name.name, &name.scope)
+            };
+            !found.iter().filter(same).any(NameAt::is_definition)
+        };
+        let is_wanted =
+            !name.is_definition() && defines.iter().any(|one| fits(&one)) && is_missing();
+        let is_known = || name.is_definition() && kinds.iter().any(|one| fits(&one));
+        if !(is_wanted || is_known()) {
             continue;
         }
+        let body = language
+            .names()
+            .get(name.kind)
+            .map_or("", |names| names.body);
+        let what = language.called(name);
         let one = Suggestion {
-            detail: language.called(&name),
-            text: name.name,
+            detail: match is_wanted {
+                true => format!("{what} that is not defined yet"),
+                false => what,
+            },
+            text: name.name.clone(),
+            follows: match is_wanted && body.starts_with('\n') {
+                true => Follows::Map,
+                false => Follows::Value,
+            },
+            is_text: true,
             ..Suggestion::default()
         };
         if !suggestions.contains(&one) {
@@ -278,6 +313,8 @@ struct Half {
     indent: usize,
     /// Whether a value is written that is the start of an item of a list.
     starts_item: bool,
+    /// Whether the word stands in quotes.
+    is_quoted: bool,
 }
 
 /// Stands where nothing is typed yet.
@@ -338,7 +375,9 @@ impl Half {
         let is_key = is_key || (starts_item && item_is_key);
         let mut mended = String::with_capacity(text.len() + 8);
         mended.push_str(text.get(..word.end).unwrap_or_default());
-        if word.is_empty() {
+        // A value that ends with a colon so far would be a key.
+        let is_open = !is_key && text.get(..word.end).is_some_and(|text| text.ends_with(':'));
+        if word.is_empty() || is_open {
             mended.push_str(NOTHING);
         }
         if is_key && !rest_line.trim_start().starts_with(':') {
@@ -357,6 +396,7 @@ impl Half {
             is_key,
             indent,
             starts_item: starts_item && !is_key,
+            is_quoted: prefix.ends_with(['"', '\'']),
         }
     }
 }

@@ -48,7 +48,7 @@ pub use files::{Disk, FileSystem, Files, Seen, why};
 pub use here::{Here, LocationHere, Part, RoleHere, Step, SymbolHere, Thing};
 pub use ignores::comment_for;
 pub use model::{ModelReport, NameKind, NamedHere};
-pub use names::{NameHere, Renamed, TextEdit};
+pub use names::{NameHere, Renamed, TextEdit, is_plain};
 pub use placement::Places;
 pub use recognise::Skip;
 pub use rendered::Origins;

@@ -318,7 +318,7 @@ impl Snapshot {
 }
 
 /// Whether a name can stand anywhere in YAML as it is, and is text in every version of it.
-fn is_plain(name: &str) -> bool {
+pub fn is_plain(name: &str) -> bool {
     let is_text = |schema: yaml::Schema| schema.plain(name).is_none();
     let in_brackets =
         |c: char| matches!(c, ',' | '[' | ']' | '{' | '}') || c.is_control() || c.is_whitespace();

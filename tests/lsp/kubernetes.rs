@@ -394,7 +394,7 @@ fn labels_and_names_of_other_files_are_suggested() {
         &service.replace("targetPort: http", "targetPort: |"),
         &FILES[..1],
     );
-    assert_eq!(labels(&found), ["http"]);
+    assert_eq!(labels(&found), ["http", "80"]);
 }
 
 #[test]

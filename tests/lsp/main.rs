@@ -11,6 +11,7 @@
 )]
 
 mod client;
+mod completing;
 mod compose;
 mod conversation;
 mod editing;

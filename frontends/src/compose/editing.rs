@@ -1,7 +1,9 @@
 //! What can be written in a Compose file, for editors.
 
 use super::schema::{Keys, at_path};
+use crate::language::editing::CAPABILITIES;
 use crate::language::{Follows, NamePart, NameSort, NameUse, Names, Place, Suggestion};
+use crate::yaml::Node;
 
 /// A place where names are used.
 const fn used(path: &'static [&'static str], part: NamePart) -> NameUse {
@@ -110,6 +112,50 @@ fn words(path: &[&str]) -> &'static [&'static str] {
                 "syslog",
             ],
             ["cap_add" | "cap_drop", ""] => CAPABILITIES,
+            ["security_opt", ""] => &[
+                "apparmor:unconfined",
+                "label:disable",
+                "no-new-privileges:true",
+                "seccomp:unconfined",
+            ],
+            ["platform"] | ["build", "platforms", ""] => &[
+                "linux/amd64",
+                "linux/arm64",
+                "linux/arm/v7",
+                "windows/amd64",
+            ],
+            ["healthcheck", "test", ""] => &["CMD", "CMD-SHELL", "NONE"],
+            ["build", "network"] => &["default", "host", "none"],
+            ["build", "context"] | ["build"] => &["."],
+            ["stop_signal"] => &[
+                "SIGHUP", "SIGINT", "SIGKILL", "SIGQUIT", "SIGTERM", "SIGUSR1",
+            ],
+            ["cgroup"] => &["host", "private"],
+            ["isolation"] => &["default", "hyperv", "process"],
+            ["env_file", "", "format"] => &["raw"],
+            ["ports", "", "protocol"] => &["tcp", "udp"],
+            ["ports", "", "mode"] => &["host", "ingress"],
+            ["volumes", "", "bind", "propagation"] => &[
+                "private", "rprivate", "rshared", "rslave", "shared", "slave",
+            ],
+            ["volumes", "", "bind", "selinux"] => &["Z", "z"],
+            ["volumes", "", "consistency"] => &["cached", "consistent", "delegated"],
+            ["develop", "watch", "", "action"] => {
+                &["rebuild", "restart", "sync", "sync+exec", "sync+restart"]
+            }
+            ["depends_on", _, "condition"] => &[
+                "service_completed_successfully",
+                "service_healthy",
+                "service_started",
+            ],
+            ["deploy", "update_config" | "rollback_config", "order"] => {
+                &["start-first", "stop-first"]
+            }
+            ["deploy", "update_config", "failure_action"] => &["continue", "pause", "rollback"],
+            ["deploy", "rollback_config", "failure_action"] => &["continue", "pause"],
+            ["deploy", "placement", "constraints", ""] => {
+                &["node.role == manager", "node.role == worker"]
+            }
             _ => &[],
         },
         ["networks", _, "driver"] => &["bridge", "host", "ipvlan", "macvlan", "none", "overlay"],
@@ -117,52 +163,6 @@ fn words(path: &[&str]) -> &'static [&'static str] {
         _ => &[],
     }
 }
-
-/// The capabilities of Linux, as Docker calls them.
-const CAPABILITIES: &[&str] = &[
-    "ALL",
-    "AUDIT_CONTROL",
-    "AUDIT_READ",
-    "AUDIT_WRITE",
-    "BLOCK_SUSPEND",
-    "BPF",
-    "CHECKPOINT_RESTORE",
-    "CHOWN",
-    "DAC_OVERRIDE",
-    "DAC_READ_SEARCH",
-    "FOWNER",
-    "FSETID",
-    "IPC_LOCK",
-    "IPC_OWNER",
-    "KILL",
-    "LEASE",
-    "LINUX_IMMUTABLE",
-    "MAC_ADMIN",
-    "MAC_OVERRIDE",
-    "MKNOD",
-    "NET_ADMIN",
-    "NET_BIND_SERVICE",
-    "NET_BROADCAST",
-    "NET_RAW",
-    "PERFMON",
-    "SETFCAP",
-    "SETGID",
-    "SETPCAP",
-    "SETUID",
-    "SYSLOG",
-    "SYS_ADMIN",
-    "SYS_BOOT",
-    "SYS_CHROOT",
-    "SYS_MODULE",
-    "SYS_NICE",
-    "SYS_PACCT",
-    "SYS_PTRACE",
-    "SYS_RAWIO",
-    "SYS_RESOURCE",
-    "SYS_TIME",
-    "SYS_TTY_CONFIG",
-    "WAKE_ALARM",
-];
 
 /// The other services of the project.
 fn services<'a>(place: &Place<'a>, own: &'a str) -> impl Iterator<Item = &'a str> {
@@ -174,9 +174,39 @@ fn services<'a>(place: &Place<'a>, own: &'a str) -> impl Iterator<Item = &'a str
         .filter(move |name| *name != own)
 }
 
+/// The profiles of the other services.
+fn profiles(place: &Place<'_>, own: &str) -> Vec<String> {
+    let roots = std::iter::once(place.root).chain(place.others.iter().copied());
+    let sections = roots.filter_map(|root| root.get("services")?.as_mapping());
+    let services = sections.flat_map(|section| section.named());
+    let others = services.filter(|(name, _)| &***name != own);
+    let listed = others.filter_map(|(_, entry)| entry.value.get("profiles")?.as_sequence());
+    let names = listed.flatten().filter_map(Node::as_str);
+    names.map(str::to_owned).collect()
+}
+
+/// What there is to know about a key or value that is written.
+pub(super) fn about(place: &Place<'_>, written: &str) -> Option<Suggestion> {
+    let mut all = suggest(place).into_iter();
+    if let Some(found) = all.find(|one| one.text == written) {
+        return Some(found);
+    }
+    // Of a map that takes any key, what its values are.
+    let map = place.path.iter().rfind(|key| !key.is_empty());
+    let map = map.filter(|_| place.is_key)?;
+    let mut path = place.path.to_vec();
+    path.push(written);
+    let known = at_path(&path)?;
+    Some(Suggestion {
+        text: written.to_owned(),
+        detail: format!("a key of `{map}`: {}", known.types),
+        ..Suggestion::default()
+    })
+}
+
 /// What can be written at a place of a Compose file.
 pub(super) fn suggest(place: &Place<'_>) -> Vec<Suggestion> {
-    let Some(Keys { keys, choices }) = at_path(place.path) else {
+    let Some(Keys { keys, choices, .. }) = at_path(place.path) else {
         return Vec::new();
     };
     let mut all: Vec<Suggestion> = if place.is_key {
@@ -195,12 +225,18 @@ pub(super) fn suggest(place: &Place<'_>) -> Vec<Suggestion> {
     } else {
         let words = words(place.path).iter().chain(&choices);
         let mut words: Vec<String> = words.map(|&word| word.to_owned()).collect();
-        if let ["services", own, "network_mode" | "ipc" | "pid"] = place.path {
+        if let ["services", own, "network_mode" | "ipc" | "pid"]
+        | ["services", own, "build", "additional_contexts", _] = place.path
+        {
             words.extend(services(place, own).map(|name| format!("service:{name}")));
+        }
+        if let ["services" | "jobs", own, "profiles", ""] = place.path {
+            words.extend(profiles(place, own));
         }
         words.sort_unstable();
         words.dedup();
         let words = words.into_iter().map(|text| Suggestion {
+            is_text: !matches!(text.as_str(), "true" | "false"),
             text,
             detail: "allowed value".to_owned(),
             ..Suggestion::default()

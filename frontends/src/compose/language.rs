@@ -154,6 +154,10 @@ impl Language for Compose {
         super::editing::suggest(place)
     }
 
+    fn about(&self, place: &Place<'_>, written: &str) -> Option<Suggestion> {
+        super::editing::about(place, written)
+    }
+
     fn vocabulary(&self) -> Vocabulary {
         super::vocabulary::vocabulary()
     }

@@ -168,6 +168,10 @@ impl Language for Heat {
         super::editing::suggest(place)
     }
 
+    fn about(&self, place: &Place<'_>, written: &str) -> Option<Suggestion> {
+        super::editing::about(place, written)
+    }
+
     fn hints(&self, files: &[FileText<'_>], file: usize) -> Vec<(usize, String)> {
         let roots = files.get(file).into_iter().flat_map(|file| &file.roots);
         roots.flat_map(|root| super::editing::hints(root)).collect()

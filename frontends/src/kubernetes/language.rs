@@ -401,6 +401,14 @@ impl Language for Kubernetes {
         super::editing::suggest(place)
     }
 
+    fn about(&self, place: &Place<'_>, written: &str) -> Option<Suggestion> {
+        super::editing::about(place, written)
+    }
+
+    fn names_defined(&self, place: &Place<'_>) -> Vec<(usize, Option<String>)> {
+        super::editing::names_defined(place)
+    }
+
     fn leads(&self, files: &[FileText<'_>], file: usize, offset: usize) -> Vec<(usize, Span)> {
         super::editing::selected(files, file, offset)
     }

@@ -261,6 +261,8 @@ pub struct Suggestion {
     pub deprecated: bool,
     /// What follows a key.
     pub follows: Follows,
+    /// Whether it is text, whatever YAML makes of it: one that would be something else is written in quotes.
+    pub is_text: bool,
     /// Lines that what is suggested cannot be without, to be written below it, each indented from the first. A line that ends
     /// with a colon is completed by those below it; another is a key that lacks its value.
     pub block: Vec<String>,
@@ -378,6 +380,16 @@ pub fn plain_value(value: &str) -> String {
     }
 }
 
+/// The kinds of names that a table says are defined by a key at a place.
+pub fn defined_at(table: &[Names], place: &Place<'_>) -> Vec<usize> {
+    let mut path = place.path.to_vec();
+    // Any key will do.
+    path.push("*");
+    let all = table.iter().enumerate();
+    let defining = all.filter(|(_, names)| place.is_key && matches(names.defined, &path));
+    defining.map(|(kind, _)| kind).collect()
+}
+
 /// The kinds of names that a table allows at a place.
 pub fn kinds_at(table: &[Names], place: &Place<'_>) -> Vec<usize> {
     let path = place.path;
@@ -386,7 +398,14 @@ pub fn kinds_at(table: &[Names], place: &Place<'_>) -> Vec<usize> {
         [before @ .., ""] => (before, true),
         all => (all, false),
     };
+    // Of the items of a list, only the first may be a name.
+    let first = place.list().and_then(<[Node]>::first);
+    let is_later = place.around.last().zip(first);
+    let is_later = is_later.is_some_and(|(here, first)| !std::ptr::eq(*here, first));
     let fits = |used: &NameUse| {
+        if used.part == NamePart::First && is_first && is_later {
+            return false;
+        }
         let whole = matches!(
             used.part,
             NamePart::Each | NamePart::First | NamePart::BeforeColon
@@ -401,6 +420,52 @@ pub fn kinds_at(table: &[Names], place: &Place<'_>) -> Vec<usize> {
     let fitting = all.filter(|(_, names)| names.used.iter().any(fits));
     fitting.map(|(kind, _)| kind).collect()
 }
+
+/// The capabilities of Linux, as engines of containers call them.
+pub(crate) const CAPABILITIES: &[&str] = &[
+    "ALL",
+    "AUDIT_CONTROL",
+    "AUDIT_READ",
+    "AUDIT_WRITE",
+    "BLOCK_SUSPEND",
+    "BPF",
+    "CHECKPOINT_RESTORE",
+    "CHOWN",
+    "DAC_OVERRIDE",
+    "DAC_READ_SEARCH",
+    "FOWNER",
+    "FSETID",
+    "IPC_LOCK",
+    "IPC_OWNER",
+    "KILL",
+    "LEASE",
+    "LINUX_IMMUTABLE",
+    "MAC_ADMIN",
+    "MAC_OVERRIDE",
+    "MKNOD",
+    "NET_ADMIN",
+    "NET_BIND_SERVICE",
+    "NET_BROADCAST",
+    "NET_RAW",
+    "PERFMON",
+    "SETFCAP",
+    "SETGID",
+    "SETPCAP",
+    "SETUID",
+    "SYSLOG",
+    "SYS_ADMIN",
+    "SYS_BOOT",
+    "SYS_CHROOT",
+    "SYS_MODULE",
+    "SYS_NICE",
+    "SYS_PACCT",
+    "SYS_PTRACE",
+    "SYS_RAWIO",
+    "SYS_RESOURCE",
+    "SYS_TIME",
+    "SYS_TTY_CONFIG",
+    "WAKE_ALARM",
+];
 
 #[cfg(test)]
 mod tests {

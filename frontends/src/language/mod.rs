@@ -284,6 +284,18 @@ pub trait Language: Sync {
         Vec::new()
     }
 
+    /// What there is to know about a key or value that is written, beside what is suggested in its place.
+    fn about(&self, place: &Place<'_>, written: &str) -> Option<Suggestion> {
+        let mut all = self.suggest(place).into_iter();
+        all.find(|one| one.text == written)
+    }
+
+    /// The kinds of names that are defined by what is written at a place, with their scope where that is known.
+    fn names_defined(&self, place: &Place<'_>) -> Vec<(usize, Option<String>)> {
+        let kinds = editing::defined_at(self.names(), place);
+        kinds.into_iter().map(|kind| (kind, None)).collect()
+    }
+
     /// The inputs that may be chosen, of a configuration that was loaded for all of them.
     fn open_inputs(&self, loaded: &Loaded) -> Vec<OpenInput> {
         choice::parameters(loaded)

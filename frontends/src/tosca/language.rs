@@ -6,7 +6,7 @@ use locus_core::catalogue::Code;
 use locus_core::facts::Facts;
 use locus_core::value::Domain;
 use locus_core::vocabulary::Vocabulary;
-use locus_core::{Diagnostic, LocationGraph, Sources, Value};
+use locus_core::{Diagnostic, LocationGraph, Sources, Span, Value};
 
 use super::Options;
 use crate::language::{
@@ -179,6 +179,18 @@ impl Language for Tosca {
 
     fn suggest(&self, place: &Place<'_>) -> Vec<Suggestion> {
         super::editing::suggest(place)
+    }
+
+    fn leads(&self, files: &[FileText<'_>], file: usize, offset: usize) -> Vec<(usize, Span)> {
+        super::editing::leads(files, file, offset)
+    }
+
+    fn about(&self, place: &Place<'_>, written: &str) -> Option<Suggestion> {
+        super::editing::about(place, written)
+    }
+
+    fn names_defined(&self, place: &Place<'_>) -> Vec<(usize, Option<String>)> {
+        super::editing::names_defined(place)
     }
 
     fn codes(&self) -> &'static [Code] {

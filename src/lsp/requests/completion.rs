@@ -10,7 +10,7 @@ use super::{Failure, settings};
 use crate::lsp::checker::is_model;
 use crate::lsp::uri;
 use crate::lsp::world::World;
-use crate::session::{Completion, Member, NameKind};
+use crate::session::{Completion, Member, NameKind, is_plain};
 
 const KEYWORDS: &[&str] = &[
     "abstract", "all", "and", "as", "assert", "but", "check", "disj", "else", "enum", "exactly",
@@ -74,7 +74,10 @@ fn item(
         })
     });
     CompletionItem {
-        label: one.text.clone(),
+        label: match one.text.is_empty() {
+            true => "\"\"".to_owned(),
+            false => one.text.clone(),
+        },
         kind: Some(kind),
         detail: (!one.detail.is_empty()).then(|| one.detail.clone()),
         documentation,
@@ -93,7 +96,11 @@ fn item(
 /// What is inserted for a suggestion, and whether it has places to fill in.
 fn insert(snippets: bool, found: &Completion, one: &Suggestion) -> (String, bool) {
     let pad = " ".repeat(found.indent);
-    let escaped = one.text.replace('$', "\\$");
+    let text = match one.is_text && !found.is_quoted {
+        true => written(&one.text),
+        false => one.text.clone(),
+    };
+    let escaped = text.replace('$', "\\$");
     if found.is_key {
         let rest = match one.follows {
             Follows::Value => ": ".to_owned(),
@@ -104,12 +111,20 @@ fn insert(snippets: bool, found: &Completion, one: &Suggestion) -> (String, bool
             let lines = block(&one.block, &format!("{pad}  "));
             return (format!("{escaped}:{lines}"), true);
         }
-        return (format!("{}{rest}", one.text), false);
+        return (format!("{text}{rest}"), false);
     }
     if snippets && !one.block.is_empty() {
         return (format!("{escaped}{}", block(&one.block, &pad)), true);
     }
-    (one.text.clone(), false)
+    (text, false)
+}
+
+/// A text as it stands in YAML: in quotes, if it would be something else without them.
+fn written(text: &str) -> String {
+    match is_plain(text) || text.contains('"') {
+        true => text.to_owned(),
+        false => format!("\"{text}\""),
+    }
 }
 
 /// Lines with a place to fill in at each key that lacks its value.

@@ -108,7 +108,11 @@ fn configuration(
     // A name that is defined is told of by its definition.
     let is_defined = name.is_some_and(|name| !name.defined.is_empty());
     if let Some(Written { about }) = written.filter(|_| !is_defined) {
-        let _ = write!(said, "`{}`", about.text);
+        let text = match about.text.as_str() {
+            "" => "\"\"",
+            text => text,
+        };
+        let _ = write!(said, "`{text}`");
         if !about.detail.is_empty() {
             let _ = write!(said, ": {}", about.detail);
         }

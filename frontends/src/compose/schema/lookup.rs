@@ -10,6 +10,8 @@ pub(crate) struct Keys {
     pub(crate) keys: Vec<Key>,
     /// The texts that are listed, and truth values.
     pub(crate) choices: Vec<&'static str>,
+    /// What can stand there, in words.
+    pub(crate) types: String,
 }
 
 /// A key that a map can have.
@@ -44,7 +46,9 @@ pub(crate) fn at_path(path: &[&str]) -> Option<Keys> {
         nodes = next;
     }
     let mut found = Keys::default();
+    let mut types = Types::NONE;
     for node in nodes {
+        types = types.or(schema.accepts(node));
         let node = schema.node(node);
         for (name, child) in node.properties.iter() {
             let types = schema.accepts(child);
@@ -60,10 +64,12 @@ pub(crate) fn at_path(path: &[&str]) -> Option<Keys> {
             });
         }
         found.choices.extend(&node.choices);
-        if node.types.has(Types::BOOL) && node.types != Types::ALL {
+        // What may be any scalar is text, as a rule.
+        if node.types.has(Types::BOOL) && !node.types.has(Types::INT) {
             found.choices.extend(["true", "false"]);
         }
     }
+    found.types = types.describe();
     Some(found)
 }
 

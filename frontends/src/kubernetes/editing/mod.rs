@@ -7,6 +7,6 @@ mod selectors;
 mod suggest;
 
 pub(super) use create::{called, create};
-pub(super) use names::{NAMES, find, names_for};
+pub(super) use names::{NAMES, find, names_defined, names_for};
 pub(super) use selectors::{hints, selected};
-pub(super) use suggest::suggest;
+pub(super) use suggest::{about, suggest};

@@ -87,17 +87,19 @@ fn named_kind<'n>(path: &[&'n str], beside: Option<&'n Node>) -> Option<&'n str>
     })
 }
 
+/// What rules of access call the objects of a kind.
+pub(super) fn plural(kind: &str) -> String {
+    let word = kind.to_lowercase();
+    match word.strip_suffix('y') {
+        _ if word == "endpoints" => word,
+        Some(stem) if !word.ends_with("ey") => format!("{stem}ies"),
+        _ if word.ends_with('s') => format!("{word}es"),
+        _ => format!("{word}s"),
+    }
+}
+
 /// The kind whose objects rules of access call so.
 fn kind_of(resource: &str) -> Option<&'static str> {
-    let plural = |kind: &str| {
-        let word = kind.to_lowercase();
-        match word.strip_suffix('y') {
-            _ if word == "endpoints" => word,
-            Some(stem) if !word.ends_with("ey") => format!("{stem}ies"),
-            _ if word.ends_with('s') => format!("{word}es"),
-            _ => format!("{word}s"),
-        }
-    };
     let mut kinds = schema().kinds.iter();
     kinds
         .find(|served| plural(served.kind) == resource)
@@ -247,7 +249,7 @@ impl Ports {
 }
 
 /// The selectors of the pods whose ports an object calls by name.
-fn whose_ports<'n>(doc: &Doc<'n>) -> Vec<Selector<'n>> {
+pub(super) fn whose_ports<'n>(doc: &Doc<'n>) -> Vec<Selector<'n>> {
     let spec = doc.node.get("spec");
     let get = |key: &str| spec.and_then(|spec| spec.get(key));
     match doc.kind {
@@ -392,23 +394,45 @@ pub(in crate::kubernetes) fn names_for(place: &Place<'_>) -> Vec<(usize, Option<
     if place.is_key {
         return Vec::new();
     }
-    // As in `find`, the document of the place is one of all; which number it has is not known here.
+    at(place, |doc, ports| {
+        // A role of whose kind nothing is said is of either.
+        let kind = place.map().and_then(|node| node.get("kind"));
+        if let (["roleRef", "name"], None) = (place.path, kind) {
+            let kinds = ["Role", "ClusterRole"];
+            let all = kinds.map(|kind| (OBJECT, Some(object_scope(kind, doc.namespace))));
+            return all.to_vec();
+        }
+        let found = used_at(doc, ports, place.path, place.map(), place.around);
+        let found = found.into_iter();
+        found.map(|(kind, scope)| (kind, Some(scope))).collect()
+    })
+}
+
+/// The kinds of names that are defined by what is written at a place, and what they are names in.
+pub(in crate::kubernetes) fn names_defined(place: &Place<'_>) -> Vec<(usize, Option<String>)> {
+    at(place, |doc, ports| {
+        let found = match (place.is_key, place.path) {
+            (true, ["data" | "stringData"]) if matches!(doc.kind, "ConfigMap" | "Secret") => {
+                let scope = format!("{}/{}/{}", doc.kind, doc.namespace, doc.name);
+                Some((DATA_KEY, scope))
+            }
+            (true, _) => None,
+            (false, path) => defined_at(doc, ports, path),
+        };
+        let found = found.into_iter().filter(|(kind, _)| *kind != LABEL);
+        found.map(|(kind, scope)| (kind, Some(scope))).collect()
+    })
+}
+
+/// Asks about the document that a place is in. As in `find`, it is one of all; which number it has is not known here.
+fn at<T: Default>(place: &Place<'_>, ask: impl FnOnce(&Doc<'_>, &Ports) -> T) -> T {
     let roots: Vec<&Node> = std::iter::once(place.root)
         .chain(place.others.iter().copied())
         .collect();
     let file = FileText { text: "", roots };
     let documents = documents(std::slice::from_ref(&file));
     let ports = Ports::new(&documents);
-    let own = documents.iter().map(|(_, doc)| doc);
-    let Some(doc) = own
-        .into_iter()
-        .find(|doc| std::ptr::eq(doc.node, place.root))
-    else {
-        return Vec::new();
-    };
-    let found = used_at(doc, &ports, place.path, place.map(), place.around);
-    let Some((kind, scope)) = found else {
-        return Vec::new();
-    };
-    vec![(kind, Some(scope))]
+    let mut own = documents.iter().map(|(_, doc)| doc);
+    let doc = own.find(|doc| std::ptr::eq(doc.node, place.root));
+    doc.map_or_else(T::default, |doc| ask(doc, &ports))
 }

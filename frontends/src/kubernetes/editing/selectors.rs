@@ -132,7 +132,8 @@ fn selector_key(kind: &str) -> Option<&'static str> {
     }
 }
 
-/// The names of what a selector selects whose key is at a place: the number of the file with each.
+/// The names of what a selector selects whose key is at a place, and the definition of a kind of custom resources: the number of
+/// the file with each.
 pub(in crate::kubernetes) fn selected(
     files: &[FileText<'_>],
     file: usize,
@@ -142,6 +143,29 @@ pub(in crate::kubernetes) fn selected(
     let own = documents.iter().filter(|(at, _)| *at == file);
     let mut selections = own.flat_map(|(_, doc)| Selection::all(doc, &documents));
     let covers = |span: Span| span.start as usize <= offset && offset <= span.end as usize;
+    // The kind of a custom resource is defined by an object.
+    let mut own = documents.iter().filter(|(at, _)| *at == file);
+    let custom = own.find(|(_, doc)| {
+        doc.node
+            .get("kind")
+            .is_some_and(|kind| covers(kind.used_at()))
+    });
+    if let Some((_, custom)) = custom {
+        let group = custom.node.get("apiVersion").and_then(Node::as_str);
+        let group = group.and_then(|version| version.split_once('/'));
+        let group = group.map(|(group, _)| group);
+        let named = documents.iter().filter_map(|(at, doc)| {
+            let spec = doc
+                .node
+                .get("spec")
+                .filter(|_| doc.kind == "CustomResourceDefinition")?;
+            let kind = spec.get("names")?.get("kind")?;
+            let same = spec.get("group").and_then(Node::as_str) == group
+                && kind.as_str() == Some(custom.kind);
+            same.then(|| (*at, kind.used_at()))
+        });
+        return named.collect();
+    }
     let Some(selection) = selections.find(|selection| covers(selection.key)) else {
         return Vec::new();
     };

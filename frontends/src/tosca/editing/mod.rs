@@ -1,6 +1,8 @@
 //! What editors ask about service templates: names and types, and what can be written.
 
 mod change;
+mod inside;
+mod lead;
 mod names;
 mod suggest;
 mod types;
@@ -12,8 +14,9 @@ use crate::language::{NameSort, Names, Place};
 use crate::yaml::Node;
 
 pub(super) use change::{constrain, create, hints};
-pub(super) use names::{find, names_for};
-pub(super) use suggest::suggest;
+pub(super) use lead::leads;
+pub(super) use names::{find, names_defined, names_for};
+pub(super) use suggest::{about, suggest};
 
 const fn a_type(what: &'static str, defined: &'static [&'static str]) -> Names {
     Names {
@@ -47,12 +50,16 @@ pub(super) static NAMES: &[Names] = &[
     kind("node template", NameSort::Location),
     kind("relationship template", NameSort::Location),
     kind("group", NameSort::Part),
+    kind("workflow", NameSort::Part),
+    kind("workflow step", NameSort::Part),
 ];
 
 const INPUT: usize = 8;
 const NODE: usize = 9;
 const RELATIONSHIP: usize = 10;
 const GROUP: usize = 11;
+const WORKFLOW: usize = 12;
+const STEP: usize = 13;
 
 fn type_kind(kind: TypeKind) -> usize {
     let mut all = TypeKind::ALL.iter();
@@ -98,7 +105,7 @@ fn below(held: Held, key: &str, version: Version) -> Held {
             Shape::List(item) if key.is_empty() => Held::Shape(item),
             Shape::Ordered(_) | Shape::Either(_) if key.is_empty() => held,
             Shape::Ordered(value) | Shape::Either(value) => Held::Shape(value),
-            Shape::Types(_) | Shape::Texts if key.is_empty() => held,
+            Shape::Types(_) | Shape::Texts | Shape::Words(_) if key.is_empty() => held,
             _ => Held::Open,
         },
         Held::Open => Held::Open,

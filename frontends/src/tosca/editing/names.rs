@@ -6,7 +6,8 @@ use super::super::grammar::tables::FILE;
 use super::super::grammar::{Shape, TypeKind};
 use super::super::version::Version;
 use super::{
-    GROUP, Held, INPUT, NODE, RELATIONSHIP, WORDS, below, held_at, is_function, type_kind, version,
+    GROUP, Held, INPUT, NODE, RELATIONSHIP, STEP, WORDS, WORKFLOW, below, held_at, is_function,
+    type_kind, version,
 };
 use locus_core::Span;
 
@@ -76,8 +77,16 @@ fn defines(path: &[&str]) -> Option<usize> {
             "node_templates" => NODE,
             "relationship_templates" => RELATIONSHIP,
             "groups" => GROUP,
+            "workflows" => WORKFLOW,
             _ => return None,
         },
+        [
+            "topology_template" | "service_template",
+            "workflows",
+            _,
+            "steps",
+            _,
+        ] => STEP,
         [section, _] => {
             let mut kinds = TypeKind::ALL.into_iter();
             type_kind(kinds.find(|kind| kind.section() == *section)?)
@@ -107,6 +116,18 @@ fn uses(path: &[&str]) -> Option<usize> {
         ["groups", _, "members", ""] => NODE,
         ["policies", .., "targets", ""] => NODE,
         ["workflows", _, "steps", _, "target"] => NODE,
+        ["workflows", _, "steps", _, "on_success" | "on_failure", ""] => STEP,
+        ["workflows", _, "steps", _, "activities", "", "inline"]
+        | [
+            "workflows",
+            _,
+            "steps",
+            _,
+            "activities",
+            "",
+            "inline",
+            "workflow",
+        ] => WORKFLOW,
         [
             "substitution_mappings",
             "capabilities" | "requirements",
@@ -115,6 +136,14 @@ fn uses(path: &[&str]) -> Option<usize> {
         ] => NODE,
         _ => return None,
     })
+}
+
+/// What a name is a name in: the file, and of a step the workflow too.
+fn scope(file: &str, kind: usize, path: &[&str]) -> String {
+    match (kind, path) {
+        (STEP, [_, "workflows", workflow, ..]) => format!("{file} {workflow}"),
+        _ => file.to_owned(),
+    }
 }
 
 /// The kinds of types that the text at a path may name, where something else may stand too.
@@ -152,7 +181,7 @@ impl Finder<'_> {
                 for (name, entry) in mapping.named() {
                     path.push(name);
                     if let Some(kind) = defines(path) {
-                        self.push(&entry.key, name, kind, Some(entry.span()));
+                        self.push(&entry.key, name, kind, path, Some(entry.span()));
                     }
                     self.walk(&entry.value, below(held, name, self.version), path);
                     path.pop();
@@ -195,19 +224,19 @@ impl Finder<'_> {
                 if let Some(kind) = uses(path)
                     && !WORDS.contains(&value)
                 {
-                    self.push(node, value, kind, None);
+                    self.push(node, value, kind, path, None);
                 }
             }
         }
     }
 
-    fn push(&mut self, node: &Node, name: &str, kind: usize, defines: Option<Span>) {
+    fn push(&mut self, node: &Node, name: &str, kind: usize, path: &[&str], defines: Option<Span>) {
         let before = self.found.len();
         push(self.text, node, name, kind, defines, self.found);
         if kind >= INPUT
             && let Some(new) = self.found.get_mut(before)
         {
-            new.scope.clone_from(&self.scope);
+            new.scope = scope(&self.scope, kind, path);
         }
     }
 }
@@ -221,7 +250,11 @@ pub(in crate::tosca) fn names_for(place: &Place<'_>) -> Vec<(usize, Option<Strin
     // Only the first argument of a function names a template.
     if let [.., _, ""] = place.path
         && all.first() == Some(&NODE)
-        && place.list().is_some_and(|items| items.len() > 1)
+        && place
+            .list()
+            .and_then(<[Node]>::first)
+            .zip(place.around.last())
+            .is_some_and(|(first, here)| !std::ptr::eq(first, *here))
         && place
             .path
             .iter()
@@ -242,6 +275,16 @@ pub(in crate::tosca) fn names_for(place: &Place<'_>) -> Vec<(usize, Option<Strin
     all.sort_unstable();
     all.dedup();
     // Templates and inputs are those of the own file, which comes first.
-    let scope = |kind: usize| (kind >= INPUT).then(|| "file 0".to_owned());
-    all.into_iter().map(|kind| (kind, scope(kind))).collect()
+    let own = |kind: usize| (kind >= INPUT).then(|| scope("file 0", kind, place.path));
+    all.into_iter().map(|kind| (kind, own(kind))).collect()
+}
+
+/// The kinds of names that are defined by a key at a place.
+pub(in crate::tosca) fn names_defined(place: &Place<'_>) -> Vec<(usize, Option<String>)> {
+    let mut path = place.path.to_vec();
+    // Any key will do.
+    path.push("*");
+    let kind = defines(&path).filter(|_| place.is_key);
+    let own = |kind: usize| (kind >= INPUT).then(|| scope("file 0", kind, place.path));
+    kind.into_iter().map(|kind| (kind, own(kind))).collect()
 }

@@ -2,7 +2,9 @@
 
 use super::super::builtin::PROFILES;
 use super::super::grammar::{Entity, Shape, TypeKind};
+use super::super::value::COMPUTED;
 use super::super::version::{NAMES as VERSIONS, Version};
+use super::inside;
 use super::types::{documents, members};
 use super::{FUNCTIONS, Held, WORDS, held_at, version};
 use crate::language::{Follows, Place, Suggestion};
@@ -23,6 +25,38 @@ pub(in crate::tosca) fn suggest(place: &Place<'_>) -> Vec<Suggestion> {
     });
     all.dedup_by(|a, b| a.text == b.text);
     all
+}
+
+/// What there is to know about a key or value that is written.
+pub(in crate::tosca) fn about(place: &Place<'_>, written: &str) -> Option<Suggestion> {
+    let mut all = suggest(place).into_iter();
+    if let Some(found) = all.find(|one| one.text == written) {
+        return Some(found);
+    }
+    if !place.is_key {
+        return None;
+    }
+    let Held::Shape(Shape::Map(shape) | Shape::Ordered(shape) | Shape::Either(shape)) =
+        held_at(place)
+    else {
+        return None;
+    };
+    // What is defined under this name: what it is, its type and what is said of it.
+    let own = place.map().and_then(|map| map.get(written));
+    let text = |key: &str| own.and_then(|own| own.get(key)?.as_str());
+    let ty = own.and_then(Node::as_str).or_else(|| text("type"));
+    let what = shown(shape);
+    Some(Suggestion {
+        detail: match ty
+            .or_else(|| text("capability"))
+            .or_else(|| text("derived_from"))
+        {
+            Some(ty) => format!("{what}: {ty}"),
+            None => what,
+        },
+        documentation: text("description").unwrap_or_default().trim().to_owned(),
+        ..plain(written, "")
+    })
 }
 
 /// The type that a template at a path is of, and what kind of type it is.
@@ -77,9 +111,19 @@ fn keys(place: &Place<'_>, version: Version, documents: &[&Node]) -> Vec<Suggest
                     .map(|(name, node)| member(name, node, "requirement"))
                     .collect();
             }
-            ["properties", ..] => return functions(version),
             _ => {}
         }
+    }
+    if let Some(found) = inside::keys(place, version, documents) {
+        return found;
+    }
+    if of.is_some()
+        && matches!(
+            rest,
+            ["properties", ..] | ["capabilities", _, "properties", ..]
+        )
+    {
+        return functions(version);
     }
     if matches!(place.path, [.., "outputs", _, "value"]) {
         return functions(version);
@@ -144,7 +188,7 @@ fn is_required(node: &Node) -> bool {
     says.is_none_or(|says| says == "true") && node.get("default").is_none()
 }
 
-fn property(name: &str, node: &Node) -> Suggestion {
+pub(super) fn property(name: &str, node: &Node) -> Suggestion {
     let text = |key: &str| node.get(key).and_then(Node::as_str);
     let mut about = String::new();
     if is_required(node) {
@@ -169,7 +213,7 @@ fn property(name: &str, node: &Node) -> Suggestion {
     }
 }
 
-fn member(name: &str, node: &Node, what: &str) -> Suggestion {
+pub(super) fn member(name: &str, node: &Node, what: &str) -> Suggestion {
     let text = |key: &str| node.get(key).and_then(Node::as_str);
     let ty = node
         .as_str()
@@ -199,8 +243,11 @@ fn member(name: &str, node: &Node, what: &str) -> Suggestion {
 }
 
 fn functions(version: Version) -> Vec<Suggestion> {
-    let sign = if version.is_simple() { "" } else { "$" };
-    let all = FUNCTIONS.iter().map(|name| Suggestion {
+    let (sign, names) = match version.is_simple() {
+        true => ("", FUNCTIONS),
+        false => ("$", COMPUTED),
+    };
+    let all = names.iter().map(|name| Suggestion {
         text: format!("{sign}{name}"),
         detail: "function".to_owned(),
         ..Suggestion::default()
@@ -208,7 +255,7 @@ fn functions(version: Version) -> Vec<Suggestion> {
     all.collect()
 }
 
-fn plain(text: &str, detail: &str) -> Suggestion {
+pub(super) fn plain(text: &str, detail: &str) -> Suggestion {
     Suggestion {
         text: text.to_owned(),
         detail: detail.to_owned(),
@@ -235,11 +282,10 @@ fn values(place: &Place<'_>, version: Version, documents: &[&Node]) -> Vec<Sugge
         && let Some(items) = place.list()
     {
         let words = WORDS.iter().map(|word| plain(word, "node"));
-        let Some(first) = items
-            .first()
-            .and_then(Node::as_str)
-            .filter(|_| items.len() > 1)
-        else {
+        // The item that the place is in.
+        let is_first = place.around.last().zip(items.first());
+        let is_first = is_first.is_none_or(|(here, first)| std::ptr::eq(*here, first));
+        let Some(first) = items.first().and_then(Node::as_str).filter(|_| !is_first) else {
             return words.collect();
         };
         let top = if version.is_simple() {
@@ -264,6 +310,12 @@ fn values(place: &Place<'_>, version: Version, documents: &[&Node]) -> Vec<Sugge
         let all = all.unwrap_or_default().into_iter();
         return all.map(|(name, node)| property(name, node)).collect();
     }
+    if let Some(found) = inside::values(place, documents) {
+        return found;
+    }
+    if let Some(kind) = may_be_type(place.path) {
+        return types(place, kind, documents);
+    }
     match held_at(place) {
         Held::Shape(Shape::Type(kind) | Shape::Types(kind) | Shape::ShortType(kind, _)) => {
             types(place, *kind, documents)
@@ -279,31 +331,25 @@ fn values(place: &Place<'_>, version: Version, documents: &[&Node]) -> Vec<Sugge
     }
 }
 
+/// The kind of types that a value may name where the grammar takes any name.
+fn may_be_type(path: &[&str]) -> Option<TypeKind> {
+    match path {
+        ["node_types", _, "requirements", "", _]
+        | ["node_types", _, "requirements", "", _, "capability"] => Some(TypeKind::Capability),
+        [_, "node_templates", _, "requirements", "", _, "node"] => Some(TypeKind::Node),
+        _ => None,
+    }
+}
+
 /// The values that the definition of a property lists.
 fn listed(place: &Place<'_>, documents: &[&Node]) -> Vec<Suggestion> {
-    let Some((kind, ty)) = template_type(place, place.path) else {
+    let (Some(path), Some(name)) = (place.path.get(1..), place.path.last()) else {
         return Vec::new();
     };
-    let Some(["properties", name]) = place.path.get(3..) else {
-        return Vec::new();
-    };
-    let all = members(documents, kind, ty, "properties");
-    let Some((_, node)) = all.iter().find(|(own, _)| own == name) else {
-        return Vec::new();
-    };
-    if node.get("type").and_then(Node::as_str) == Some("boolean") {
-        return ["true", "false"]
-            .map(|word| plain(word, "boolean"))
-            .to_vec();
-    }
-    let clauses = node
-        .get("constraints")
-        .and_then(Node::as_sequence)
+    let all = inside::held(place, documents, path).unwrap_or_default();
+    let own = all.iter().find(|(own, _)| own == name);
+    own.map(|(_, node)| inside::listed(node))
         .unwrap_or_default()
-        .iter();
-    let valid = clauses.filter_map(|clause| clause.get("valid_values")?.as_sequence());
-    let texts = valid.flatten().filter_map(Node::as_str);
-    texts.map(|text| plain(text, "allowed value")).collect()
 }
 
 /// The types of a kind, those of the file first; of node types, with what must be given.
@@ -339,22 +385,37 @@ fn types(place: &Place<'_>, kind: TypeKind, documents: &[&Node]) -> Vec<Suggesti
         }
     }
     if kind == TypeKind::Data {
-        let words = [
-            "string",
-            "integer",
-            "float",
-            "boolean",
-            "timestamp",
-            "list",
-            "map",
-            "range",
-            "version",
-            "scalar-unit.size",
-            "scalar-unit.time",
-            "scalar-unit.frequency",
-            "scalar-unit.bitrate",
-        ];
-        all.extend(words.map(|word| plain(word, "data type")));
+        let words: &[&str] = match version(place.root).is_simple() {
+            true => &[
+                "string",
+                "integer",
+                "float",
+                "boolean",
+                "timestamp",
+                "list",
+                "map",
+                "range",
+                "version",
+                "scalar-unit.size",
+                "scalar-unit.time",
+                "scalar-unit.frequency",
+                "scalar-unit.bitrate",
+            ],
+            false => &[
+                "string",
+                "integer",
+                "float",
+                "boolean",
+                "bytes",
+                "nil",
+                "timestamp",
+                "scalar",
+                "version",
+                "list",
+                "map",
+            ],
+        };
+        all.extend(words.iter().map(|word| plain(word, "data type")));
     }
     all
 }

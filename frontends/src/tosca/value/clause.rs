@@ -11,7 +11,7 @@ use crate::tosca::text::{self, call};
 use crate::yaml::{Kind, Node, Schema as Yaml, Typed};
 
 /// The operators of 1.x.
-const OPERATORS: &[&str] = &[
+pub const OPERATORS: &[&str] = &[
     "equal",
     "greater_than",
     "greater_or_equal",

@@ -15,7 +15,7 @@ use crate::tosca::text::{self, Call};
 use crate::yaml::{Node, Schema as Yaml, Typed};
 
 /// The functions of 2.0.
-pub(super) const FUNCTIONS: &[&str] = &[
+pub const FUNCTIONS: &[&str] = &[
     "get_input",
     "get_property",
     "get_attribute",

@@ -7,6 +7,9 @@ mod function;
 mod read;
 pub mod scalar;
 
+pub use clause::OPERATORS as CLAUSES;
+pub use function::FUNCTIONS as COMPUTED;
+
 use std::cell::RefCell;
 use std::cmp::Ordering;
 use std::fmt::{self, Write as _};

@@ -1,12 +1,16 @@
 //! What can be written in a template, for editors.
 
+mod values;
+
 use std::fmt::Write as _;
 
 use locus_core::value::Constraint;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-use super::data::{PropertySchema, PropertyType, ResourceType, StatusKind, catalogue, language};
+use crate::hot::data::{
+    PropertySchema, PropertyType, ResourceType, StatusKind, catalogue, language,
+};
 use crate::language::editing::shown_value;
 use crate::language::{Follows, NamePart, NameSort, NameUse, Names, Place, Suggestion};
 use crate::yaml::Node;
@@ -99,12 +103,54 @@ const OUTPUT: &[(&str, &str)] = &[
     ("condition", "Whether the output exists"),
 ];
 
-const PARAMETER_TYPES: &[&str] = &[
-    "string",
-    "number",
-    "comma_delimited_list",
-    "json",
-    "boolean",
+const GROUP: &[(&str, &str)] = &[
+    ("label", "The name of the group for people"),
+    ("description", "What the parameters have in common"),
+    ("parameters", "The parameters of the group, in order"),
+];
+
+const CONSTRAINTS: &[(&str, &str)] = &[
+    ("length", "How long the value is: `min`, `max`"),
+    ("range", "How large the value is: `min`, `max`"),
+    ("modulo", "What remains of the value: `step`, `offset`"),
+    ("allowed_values", "The values that are allowed"),
+    (
+        "allowed_pattern",
+        "A regular expression that the whole value matches",
+    ),
+    (
+        "custom_constraint",
+        "Something that the value is the name of",
+    ),
+    ("description", "What is said when the value breaks it"),
+];
+
+const BOUNDS: &[(&str, &str)] = &[("min", "At least"), ("max", "At most")];
+
+const MODULO: &[(&str, &str)] = &[("step", "The divisor"), ("offset", "The remainder")];
+
+const INNER: &[(&str, &str)] = &[
+    ("type", "What each member is"),
+    ("properties", "How each member is created"),
+    ("metadata", "Data for whoever runs in it"),
+];
+
+const ENVIRONMENT: &[(&str, &str)] = &[
+    ("parameters", "Values of the parameters of the template"),
+    (
+        "parameter_defaults",
+        "Values of parameters of all templates that have them",
+    ),
+    ("resource_registry", "What types of resources stand for"),
+    (
+        "encrypted_param_names",
+        "Parameters that are stored encrypted",
+    ),
+    ("event_sinks", "Where events are sent to"),
+    (
+        "parameter_merge_strategies",
+        "How values of several environments become one",
+    ),
 ];
 
 /// The defaults of parameters, where they are used.
@@ -148,7 +194,7 @@ pub(super) fn suggest(place: &Place<'_>) -> Vec<Suggestion> {
     let mut all = if place.is_key {
         keys(place)
     } else {
-        values(place)
+        values::values(place)
     };
     all.sort_by(|a, b| {
         b.required
@@ -159,15 +205,130 @@ pub(super) fn suggest(place: &Place<'_>) -> Vec<Suggestion> {
     all
 }
 
+/// What there is to know about a key or value that is written.
+pub(super) fn about(place: &Place<'_>, written: &str) -> Option<Suggestion> {
+    if let (["outputs"], true) = (place.path, place.is_key) {
+        return Some(plain(written, "output"));
+    }
+    let mut all = suggest(place).into_iter();
+    let found = all.find(|one| one.text == written);
+    // Of a map that takes any key, the types of its values are known.
+    found.or_else(|| match (place.is_key, property_at(place)) {
+        (true, Some(schema)) if schema.ty == PropertyType::Map => {
+            let map = place.path.iter().rfind(|key| !key.is_empty())?;
+            Some(plain(written, &format!("a key of `{map}`")))
+        }
+        _ => None,
+    })
+}
+
+/// Whether a file sets what templates take, and is none itself.
+fn is_environment(root: &Node) -> bool {
+    let has = |key: &str| root.get(key).is_some();
+    let mut marks = ENVIRONMENT.iter().skip(1);
+    let is_given = || {
+        let given = root.get("parameters").and_then(Node::as_mapping);
+        // A template defines its parameters, and an environment gives them values.
+        let mut given = given.into_iter().flat_map(|given| given.named());
+        given
+            .next()
+            .is_some_and(|(_, entry)| entry.value.get("type").is_none())
+    };
+    !has("heat_template_version")
+        && !has("resources")
+        && (marks.any(|(key, _)| has(key)) || is_given())
+}
+
+/// The constraints that a parameter of its type can have.
+fn constraints(place: &Place<'_>, name: &str) -> Vec<Suggestion> {
+    let ty = place
+        .get(&["parameters", name, "type"])
+        .and_then(Node::as_str);
+    let known = ty.and_then(|ty| language().newest().parameter_constraints.get(ty));
+    let mut all = listed(CONSTRAINTS, &[]);
+    let fits = |one: &Suggestion| {
+        one.text == "description" || known.is_none_or(|known| known.contains(&one.text))
+    };
+    all.retain(fits);
+    all
+}
+
+/// The arguments of a function that takes a map, or the functions that can give its argument.
+fn arguments(place: &Place<'_>, function: &str) -> Vec<Suggestion> {
+    let variant = language().newest().functions.get(function);
+    let variant = variant.or_else(|| language().newest().condition_functions.get(function));
+    let shape = variant.and_then(|variant| language().shape(variant));
+    let Some(shape) = shape.filter(|shape| shape.args == "map") else {
+        return functions(place);
+    };
+    let of = |names: &[String], required: bool| -> Vec<Suggestion> {
+        let all = names.iter().map(|name| Suggestion {
+            required,
+            documentation: if required { "Required." } else { "" }.to_owned(),
+            ..plain(name, &format!("argument of `{function}`"))
+        });
+        all.collect()
+    };
+    let mut all = of(&shape.required, true);
+    all.extend(of(&shape.optional, false));
+    all
+}
+
+/// The type whose properties a place is among, also of the members of a group, and the keys that lead on from there.
+fn inner<'a>(place: &Place<'a>) -> Option<(Arc<ResourceType>, Vec<&'a str>)> {
+    for (at, key) in place.path.iter().enumerate().rev() {
+        let holder = place.around.get(at).filter(|_| *key == "properties");
+        let ty = holder.and_then(|holder| holder.get("type")?.as_str());
+        if let Some(ty) = ty {
+            let rest = place.path.get(at + 1..).unwrap_or_default();
+            return Some((named_type(ty)?, rest.to_vec()));
+        }
+    }
+    None
+}
+
+/// What is known of the property that a place is in.
+fn property_at(place: &Place<'_>) -> Option<PropertySchema> {
+    if let ["resources", name, "update_policy", first, rest @ ..] = place.path {
+        let ty = resource_type(place, name)?;
+        let first = ty.update_policy.as_ref()?.get(*first)?;
+        return schema_at(first, rest).cloned();
+    }
+    let (ty, way) = inner(place)?;
+    let [first, rest @ ..] = way.as_slice() else {
+        return None;
+    };
+    schema_at(ty.properties.get(*first)?, rest).cloned()
+}
+
 fn keys(place: &Place<'_>) -> Vec<Suggestion> {
     match place.path {
+        [] if is_environment(place.root) => listed(ENVIRONMENT, &[]),
         [] => listed(SECTIONS, &["heat_template_version"]),
         ["resources", _] => listed(RESOURCE, &["type"]),
         ["parameters", _] => listed(PARAMETER, &["type"]),
+        ["parameters", name, "constraints"] | ["parameters", name, "constraints", ""] => {
+            constraints(place, name)
+        }
+        ["parameters", _, "constraints", "", "length" | "range"] => listed(BOUNDS, &[]),
+        ["parameters", _, "constraints", "", "modulo"] => listed(MODULO, &["step", "offset"]),
+        ["parameter_groups"] | ["parameter_groups", ""] => listed(GROUP, &["parameters"]),
         ["outputs", _] => listed(OUTPUT, &["value"]),
-        ["resources", name, "properties", rest @ ..] => {
+        ["resources", name, "update_policy", rest @ ..] => {
             let ty = resource_type(place, name);
-            let own = ty.as_ref().and_then(|ty| entries(&ty.properties, rest));
+            let policy = ty.as_ref().and_then(|ty| ty.update_policy.as_ref());
+            let own = policy.and_then(|policy| entries(policy, rest));
+            let own = own.into_iter().flatten();
+            own.map(|(name, schema)| property(name, schema)).collect()
+        }
+        [.., function] if is_function(function) => arguments(place, function),
+        ["resources", .., "resource_def" | "resource"] => listed(INNER, &["type"]),
+        ["resources", ..] if inner(place).is_some() => {
+            let found = inner(place);
+            let rest = found.as_ref().map_or(&[][..], |(_, rest)| rest);
+            let own = found
+                .as_ref()
+                .and_then(|(ty, rest)| entries(&ty.properties, rest));
             match own {
                 Some(own) => {
                     let mut all: Vec<Suggestion> = own
@@ -188,37 +349,6 @@ fn keys(place: &Place<'_>) -> Vec<Suggestion> {
     }
 }
 
-fn values(place: &Place<'_>) -> Vec<Suggestion> {
-    match place.path {
-        ["heat_template_version"] => {
-            let names = language().version_names();
-            names.map(|name| plain(name, "template version")).collect()
-        }
-        ["resources", _, "type"] => catalogue().names().map(resource).collect(),
-        ["parameters", _, "type"] => {
-            let types = PARAMETER_TYPES.iter();
-            types.map(|ty| plain(ty, "parameter type")).collect()
-        }
-        ["resources", _, "deletion_policy"] => {
-            let all = ["delete", "retain", "snapshot"].iter();
-            all.map(|word| plain(word, "deletion policy")).collect()
-        }
-        [.., "get_param"] | [.., "get_param", ""] => {
-            let names = language().pseudo_parameters(false).iter();
-            names.map(|name| plain(name, "pseudo parameter")).collect()
-        }
-        [.., "get_attr", ""] => attributes(place),
-        ["resources", name, "properties", first, rest @ ..] => {
-            let schema = resource_type(place, name).and_then(|ty| {
-                let first = ty.properties.get(*first)?;
-                schema_at(first, rest).cloned()
-            });
-            schema.map(|schema| choices(&schema)).unwrap_or_default()
-        }
-        _ => Vec::new(),
-    }
-}
-
 /// Whether a key is a function, of any version.
 pub(super) fn is_function(key: &str) -> bool {
     let newest = language().newest();
@@ -227,7 +357,10 @@ pub(super) fn is_function(key: &str) -> bool {
 
 /// The type of a resource, as far as the template tells it.
 fn resource_type(place: &Place<'_>, name: &str) -> Option<Arc<ResourceType>> {
-    let ty = place.get(&["resources", name, "type"])?.as_str()?;
+    named_type(place.get(&["resources", name, "type"])?.as_str()?)
+}
+
+fn named_type(ty: &str) -> Option<Arc<ResourceType>> {
     let alias = catalogue().alias(ty);
     catalogue().get(alias.as_deref().unwrap_or(ty))
 }
@@ -266,8 +399,20 @@ fn listed(keys: &[(&str, &str)], required: &[&str]) -> Vec<Suggestion> {
             | "heat_template_version"
             | "value"
             | "hidden"
-            | "immutable" => Follows::Value,
-            "depends_on" | "constraints" | "parameter_groups" | "tags" => Follows::List,
+            | "immutable"
+            | "allowed_pattern"
+            | "custom_constraint"
+            | "min"
+            | "max"
+            | "step"
+            | "offset" => Follows::Value,
+            "depends_on"
+            | "constraints"
+            | "parameter_groups"
+            | "tags"
+            | "allowed_values"
+            | "encrypted_param_names"
+            | "event_sinks" => Follows::List,
             _ => Follows::Map,
         },
         ..Suggestion::default()
@@ -303,7 +448,7 @@ fn resource(name: &'static str) -> Suggestion {
     Suggestion {
         text: name.to_owned(),
         detail: "resource type".to_owned(),
-        documentation: ty.as_deref().map(about).unwrap_or_default(),
+        documentation: ty.as_deref().map(described).unwrap_or_default(),
         deprecated: status != StatusKind::Supported,
         block,
         ..Suggestion::default()
@@ -311,7 +456,7 @@ fn resource(name: &'static str) -> Suggestion {
 }
 
 /// What a resource type is like: its state, and the properties and attributes that it has.
-fn about(ty: &ResourceType) -> String {
+fn described(ty: &ResourceType) -> String {
     let mut about = String::new();
     if ty.status.kind != StatusKind::Supported {
         let _ = write!(about, "This type is {}. ", ty.status.kind.as_str());
@@ -372,7 +517,7 @@ fn property(name: &str, schema: &PropertySchema) -> Suggestion {
             PropertyType::Map => Follows::Map,
             _ => Follows::Value,
         },
-        block: Vec::new(),
+        ..Suggestion::default()
     }
 }
 
@@ -404,22 +549,6 @@ fn constraint(constraint: &Constraint) -> String {
     }
 }
 
-/// The values that a property lists.
-fn choices(schema: &PropertySchema) -> Vec<Suggestion> {
-    if schema.ty == PropertyType::Boolean {
-        return vec![plain("true", "boolean"), plain("false", "boolean")];
-    }
-    let limits = schema.limits().iter();
-    let listed = limits.filter_map(|limit| match limit {
-        Constraint::OneOf(values) => Some(values),
-        _ => None,
-    });
-    let values = listed.flatten();
-    values
-        .map(|value| plain(&value.to_string(), "allowed value"))
-        .collect()
-}
-
 /// The functions of the version that the template is in.
 fn functions(place: &Place<'_>) -> Vec<Suggestion> {
     let version = place.get(&["heat_template_version"]).and_then(Node::as_str);
@@ -438,11 +567,22 @@ fn functions(place: &Place<'_>) -> Vec<Suggestion> {
 
 /// The attributes of the resource that a `get_attr` names first.
 fn attributes(place: &Place<'_>) -> Vec<Suggestion> {
+    let here = place
+        .around
+        .last()
+        .zip(place.list().and_then(<[Node]>::first));
+    if here.is_some_and(|(here, first)| std::ptr::eq(*here, first)) {
+        return Vec::new();
+    }
     let mut all = Vec::new();
     // The list that the place is in names the resource.
     let first = place.list().and_then(|items| items.first()?.as_str());
     let names: Vec<&str> = first.into_iter().collect();
     for name in names {
+        all.push(plain(
+            "show",
+            &format!("everything that `{name}` tells of itself"),
+        ));
         if let Some(ty) = resource_type(place, name) {
             for (attribute, about) in &ty.attributes {
                 all.push(Suggestion {
