@@ -6,7 +6,8 @@
 //! ```
 //!
 //! `YAML_LANGUAGE_SERVER` is the program of that name (npm), which is left out when it is not given; the schemas are absolute paths
-//! of the JSON schemas that it is to check Compose files and manifests with. Both servers are started in turns on the same files.
+//! of the JSON schemas that it is to check Compose files and manifests with: for manifests also of a folder with a schema of each
+//! kind, as in `deployment-apps-v1.json`. Both servers are started in turns on the same files.
 //!
 //! A figure is a time beside its limit, or a ratio of two measured in turns; one that is over its limit makes the run fail.
 #![allow(

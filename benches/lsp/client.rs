@@ -200,6 +200,23 @@ fn read(output: &mut impl BufRead) -> Option<Value> {
     serde_json::from_slice(&body).ok()
 }
 
+/// One schema of the kinds of our manifest, from a folder with a schema of each.
+fn by_kind(folder: &str) -> String {
+    let kinds = [
+        ("Deployment", "deployment-apps-v1"),
+        ("Service", "service-v1"),
+    ];
+    let each = kinds.map(|(kind, file)| {
+        json!({
+            "if": { "properties": { "kind": { "const": kind } } },
+            "then": { "$ref": format!("file://{folder}/{file}.json") },
+        })
+    });
+    let path = std::env::temp_dir().join("locus-bench-kubernetes.json");
+    std::fs::write(&path, json!({ "allOf": each }).to_string()).unwrap();
+    path.display().to_string()
+}
+
 /// What yaml-language-server asks for: which files have which schema.
 fn settings(items: &Value) -> Value {
     let mut schemas = serde_json::Map::new();
@@ -207,7 +224,10 @@ fn settings(items: &Value) -> Value {
         ("COMPOSE_SCHEMA", "compose.yaml"),
         ("KUBERNETES_SCHEMA", "manifest.yaml"),
     ] {
-        if let Ok(schema) = std::env::var(variable) {
+        if let Ok(mut schema) = std::env::var(variable) {
+            if Path::new(&schema).is_dir() {
+                schema = by_kind(&schema);
+            }
             schemas.insert(format!("file://{schema}"), json!([file]));
         }
     }
