@@ -100,7 +100,7 @@ pub(super) fn write(outputs: &[Output], batch: &Batch, style: &Style) -> Result<
                 links: colour && supports_hyperlinks::on(supports_hyperlinks::Stream::Stdout),
                 ..*style
             };
-            print(&output.format.render(batch, &style));
+            output.format.write(batch, &style, &mut print);
             continue;
         };
         let text = output.format.render(batch, style);

@@ -53,10 +53,15 @@ impl<'a> Frames<'a> {
     /// A diagnostic with the source lines it is about.
     pub fn render(&mut self, diagnostic: &Diagnostic) -> String {
         let mut out = String::new();
+        self.write(diagnostic, &mut out);
+        out
+    }
+
+    /// The same, after what was written before.
+    pub(super) fn write(&mut self, diagnostic: &Diagnostic, out: &mut String) {
         let report = Report::new(diagnostic, self);
         // Writing to a string does not fail; what was written so far is the best there is.
-        let _ = self.handler.render_report(&mut out, &report);
-        out
+        let _ = self.handler.render_report(out, &report);
     }
 
     /// What the frames are about.

@@ -139,6 +139,14 @@ impl Format {
             Format::Html => html::render(batch, style),
         }
     }
+
+    /// Renders what came of a check piece by piece, where a report is long and its pieces stand by themselves.
+    pub fn write(self, batch: &Batch, style: &Style, put: &mut dyn FnMut(&str)) {
+        match self {
+            Format::Text => text::write(batch, style, put),
+            _ => put(&self.render(batch, style)),
+        }
+    }
 }
 
 /// What a finding says, where a format has one list for what is wrong and for what could not be checked: the second must not pass

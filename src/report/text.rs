@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use locus_core::{Diagnostic, Severity};
 use locus_invariants::instance::MODEL;
+use rayon::prelude::*;
 
 use super::Style;
 use super::frame::Frames;
@@ -14,38 +15,39 @@ use crate::session::{Batch, Skip, Suggestion};
 const RUN: usize = 10;
 const SHOWN: usize = 3;
 
+/// How many findings are rendered one after the other, and how many such parts at once: parts are independent of each other, and
+/// what is rendered is given away before more is.
+const PART: usize = 128;
+const AT_ONCE: usize = 32;
+
 /// Renders what came of a check.
 pub fn render(batch: &Batch, style: &Style) -> String {
     let mut out = String::new();
-    let mut frames = Frames::new(&batch.sources, style);
-    let like = |a: &Diagnostic, b: &Diagnostic| {
-        let file = |finding: &Diagnostic| finding.primary().map(|span| span.file);
-        a.code == b.code && a.severity == b.severity && file(a) == file(b)
-    };
-    for run in batch.findings.chunk_by(like) {
-        let shown = if style.verbose || run.len() <= RUN {
-            run.len()
-        } else {
-            SHOWN
-        };
-        for finding in run.iter().take(shown) {
-            out.push_str(&frames.render(finding));
-            if let Some(why) = why(finding) {
-                out.push_str(&frames.render(&why));
-            }
+    write(batch, style, &mut |text| out.push_str(text));
+    out
+}
+
+/// Renders what came of a check, piece by piece.
+pub fn write(batch: &Batch, style: &Style, put: &mut dyn FnMut(&str)) {
+    let listed = listed(batch, style);
+    let part = |listed: &[Listed<'_>]| {
+        let mut out = String::new();
+        let mut frames = Frames::new(&batch.sources, style);
+        for one in listed {
+            one.render(&mut frames, &mut out);
         }
-        if let Some(next) = run.get(shown) {
-            let file = next.primary().map(|span| batch.sources.name(span.file));
-            let file = file.map(|file| format!(" in {}", printable(file)));
-            let _ = writeln!(
-                out,
-                "  ... and {} more of {}{}; `-v` shows them\n",
-                run.len() - shown,
-                next.code,
-                file.unwrap_or_default()
-            );
+        out
+    };
+    if listed.len() <= PART {
+        put(&part(&listed));
+    } else {
+        for many in listed.chunks(PART * AT_ONCE) {
+            let parts: Vec<String> = many.par_chunks(PART).map(part).collect();
+            parts.iter().for_each(|text| put(text));
         }
     }
+    let mut out = String::new();
+    let mut frames = Frames::new(&batch.sources, style);
     for finding in &batch.unchecked {
         out.push_str(&frames.render(finding));
     }
@@ -59,7 +61,58 @@ pub fn render(batch: &Batch, style: &Style) -> String {
     }
     skipped(batch, style, &mut out);
     summary(batch, style, &mut out);
-    out
+    put(&out);
+}
+
+/// A finding, or how many like the ones before it are left out.
+enum Listed<'b> {
+    Finding(&'b Diagnostic),
+    More { next: &'b Diagnostic, count: usize },
+}
+
+/// The findings that are shown, in their order.
+fn listed<'b>(batch: &'b Batch, style: &Style) -> Vec<Listed<'b>> {
+    let like = |a: &Diagnostic, b: &Diagnostic| {
+        let file = |finding: &Diagnostic| finding.primary().map(|span| span.file);
+        a.code == b.code && a.severity == b.severity && file(a) == file(b)
+    };
+    let mut all = Vec::new();
+    for run in batch.findings.chunk_by(like) {
+        let shown = if style.verbose || run.len() <= RUN {
+            run.len()
+        } else {
+            SHOWN
+        };
+        all.extend(run.iter().take(shown).map(Listed::Finding));
+        if let Some(next) = run.get(shown) {
+            let count = run.len() - shown;
+            all.push(Listed::More { next, count });
+        }
+    }
+    all
+}
+
+impl Listed<'_> {
+    fn render(&self, frames: &mut Frames<'_>, out: &mut String) {
+        match self {
+            Listed::Finding(finding) => {
+                frames.write(finding, out);
+                if let Some(why) = why(finding) {
+                    frames.write(&why, out);
+                }
+            }
+            Listed::More { next, count } => {
+                let file = next.primary().map(|span| frames.sources().name(span.file));
+                let file = file.map(|file| format!(" in {}", printable(file)));
+                let _ = writeln!(
+                    out,
+                    "  ... and {count} more of {}{}; `-v` shows them\n",
+                    next.code,
+                    file.unwrap_or_default()
+                );
+            }
+        }
+    }
 }
 
 /// The reasons of a finding, as one more frame.

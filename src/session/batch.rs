@@ -9,7 +9,7 @@ use locus_core::{Diagnostic, FileId, Severity, Sources, Span};
 use locus_frontends::loader::normalize;
 use serde::Serialize;
 
-use super::check::{Given, Loading, Report};
+use super::check::{Given, Loading, Report, in_order};
 use super::discover::{Project, Skipped};
 use super::every::Violable;
 use super::ignores;
@@ -354,12 +354,7 @@ impl Batch {
 
     /// Brings the findings into the order of files and text, each once: several projects may share a file.
     pub(super) fn sort(&mut self) {
-        let sources = &self.sources;
-        self.findings.sort_by_cached_key(|finding| {
-            let span = finding.primary();
-            let place = span.map(|span| (sources.name(span.file).to_owned(), span.start));
-            (place, finding.code.clone())
-        });
+        in_order(&mut self.findings, &self.sources);
         self.findings.dedup();
         self.ignored.dedup();
     }

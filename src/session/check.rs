@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use locus_core::facts::Facts;
 use locus_core::suggest::respelling;
 use locus_core::vocabulary::{Vocabulary, lg};
-use locus_core::{Diagnostic, LocationGraph, Severity, Sources, Span};
+use locus_core::{Diagnostic, FileId, LocationGraph, Severity, Sources, Span};
 use locus_frontends::language::{Chosen, Inputs, Loaded, Reach, Request, Words};
 use locus_invariants::instance::{self, Judgement};
 use locus_invariants::rules::Rule;
@@ -483,14 +483,32 @@ impl Report {
 
     /// Brings the findings into the order of the text, each once.
     pub(super) fn sort(&mut self) {
-        let sources = &self.sources;
-        self.findings.sort_by_cached_key(|finding| {
-            let span = finding.primary();
-            let place = span.map(|span| (sources.name(span.file).to_owned(), span.start));
-            (place, finding.code.clone())
-        });
+        in_order(&mut self.findings, &self.sources);
         self.findings.dedup();
     }
+}
+
+/// Brings findings into the order of the names of files, of the text, and of codes.
+pub(super) fn in_order(findings: &mut [Diagnostic], sources: &Sources) {
+    let mut files: Vec<FileId> = sources.files().collect();
+    files.sort_by_key(|file| sources.name(*file));
+    // Files of one name share a rank, as a finding about one may be the same as that about the other.
+    let mut ranks = vec![0; files.len()];
+    let mut rank = 0;
+    for (at, file) in files.iter().enumerate() {
+        let before = at.checked_sub(1).and_then(|at| files.get(at));
+        if before.is_some_and(|before| sources.name(*before) != sources.name(*file)) {
+            rank += 1;
+        }
+        if let Some(slot) = ranks.get_mut(file.index()) {
+            *slot = rank;
+        }
+    }
+    let place = |finding: &Diagnostic| {
+        let span = finding.primary()?;
+        Some((ranks.get(span.file.index()).copied(), span.start))
+    };
+    findings.sort_by(|a, b| place(a).cmp(&place(b)).then_with(|| a.code.cmp(&b.code)));
 }
 
 /// The paths that something depends on, each once.

@@ -43,6 +43,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use locus_core::{Diagnostic, Sources};
+use rayon::prelude::*;
 
 use crate::loader::Loader;
 use access::Access as _;
@@ -132,27 +133,39 @@ pub fn load(options: &Options, loader: &dyn Loader, sources: &mut Sources) -> Ma
     manifests.files.extend(existing.files);
     manifests.diagnostics.extend(diagnostics);
     manifests.files.extend(more);
-    let mut checker = Checker {
-        options,
-        customs: &customs,
-        diagnostics: &mut manifests.diagnostics,
-        unknown: BTreeMap::new(),
-        unevaluated: BTreeMap::new(),
-    };
-    for object in &mut manifests.objects {
-        checker.object(object);
+    let mut checker = Checker::new(options, &customs);
+    // Each object is checked by itself, many of them side by side.
+    if manifests.objects.len() <= PART {
+        manifests
+            .objects
+            .iter_mut()
+            .for_each(|object| checker.object(object));
+    } else {
+        let parts = manifests.objects.par_chunks_mut(PART).map(|part| {
+            let mut checker = Checker::new(options, &customs);
+            part.iter_mut().for_each(|object| checker.object(object));
+            checker
+        });
+        let parts: Vec<Checker<'_>> = parts.collect();
+        parts.into_iter().for_each(|part| checker.add(part));
     }
-    let own: HashSet<String> = manifests.objects.iter().map(Object::identity).collect();
+    let own: HashSet<String> = match existing.objects.as_slice() {
+        [] => HashSet::new(),
+        _ => manifests.objects.iter().map(Object::identity).collect(),
+    };
     let there = existing.objects.into_iter().filter_map(|mut object| {
         checker.place(&mut object);
         (!own.contains(&object.identity())).then_some(object)
     });
     manifests.objects.extend(there);
-    let unchecked = checker.unchecked();
-    manifests.unchecked.extend(unchecked);
+    manifests.diagnostics.append(&mut checker.diagnostics);
+    manifests.unchecked.extend(checker.unchecked());
     manifests.diagnostics.sort_by_key(Diagnostic::primary);
     manifests
 }
+
+/// How many objects are checked one after the other.
+const PART: usize = 256;
 
 /// The kinds of objects that could not be checked, with the first of them and how many there are.
 type Kinds = BTreeMap<(Arc<str>, Arc<str>), (locus_core::Span, usize)>;
@@ -160,11 +173,38 @@ type Kinds = BTreeMap<(Arc<str>, Arc<str>), (locus_core::Span, usize)>;
 struct Checker<'c> {
     options: &'c Options,
     customs: &'c Customs,
-    diagnostics: &'c mut Vec<Diagnostic>,
+    diagnostics: Vec<Diagnostic>,
     /// Kinds that nothing is known of.
     unknown: Kinds,
     /// Kinds with rules in CEL.
     unevaluated: Kinds,
+}
+
+impl<'c> Checker<'c> {
+    fn new(options: &'c Options, customs: &'c Customs) -> Self {
+        Checker {
+            options,
+            customs,
+            diagnostics: Vec::new(),
+            unknown: BTreeMap::new(),
+            unevaluated: BTreeMap::new(),
+        }
+    }
+
+    /// Adds what was found in objects that come after.
+    fn add(&mut self, later: Checker<'_>) {
+        self.diagnostics.extend(later.diagnostics);
+        let kinds = [
+            (&mut self.unknown, later.unknown),
+            (&mut self.unevaluated, later.unevaluated),
+        ];
+        for (kinds, later) in kinds {
+            for (kind, (span, more)) in later {
+                let (_, count) = kinds.entry(kind).or_insert((span, 0));
+                *count += more;
+            }
+        }
+    }
 }
 
 impl Checker<'_> {
@@ -204,12 +244,12 @@ impl Checker<'_> {
                 definition,
                 replacement,
             } => {
-                Walker::new(self.options.release, self.diagnostics).object(
+                Walker::new(self.options.release, &mut self.diagnostics).object(
                     definition,
                     &object.node,
                     kind.span,
                 );
-                metadata::check(object, self.options.release, self.diagnostics);
+                metadata::check(object, self.options.release, &mut self.diagnostics);
                 if let Some(replacement) = replacement {
                     let message =
                         format!("`{}` of `{}` is deprecated", kind.text, api_version.text);
@@ -238,9 +278,9 @@ impl Checker<'_> {
             }
             Lookup::Unchecked | Lookup::Foreign if network::admin::is_admin_policy(object) => {
                 object.scope = Scope::Cluster;
-                metadata::check(object, self.options.release, self.diagnostics);
+                metadata::check(object, self.options.release, &mut self.diagnostics);
                 // It is read again when someone asks who can talk to whom.
-                let _ = network::admin::read(0, object, self.diagnostics);
+                let _ = network::admin::read(0, object, &mut self.diagnostics);
             }
             Lookup::Unchecked | Lookup::Foreign => {
                 object.scope = Scope::Unknown;
@@ -249,7 +289,7 @@ impl Checker<'_> {
                     let key = (api_version.text.clone(), kind.text.clone());
                     let (_, count) = self.unknown.entry(key).or_insert((kind.span, 0));
                     *count += 1;
-                    metadata::check(object, self.options.release, self.diagnostics);
+                    metadata::check(object, self.options.release, &mut self.diagnostics);
                 } else {
                     let (kind, version) = (&kind.text, &api_version.text);
                     let message = format!("there is no kind `{kind}` in `{version}`");
@@ -262,7 +302,7 @@ impl Checker<'_> {
     }
 
     fn custom(&mut self, object: &Object, custom: &Custom) {
-        metadata::check(object, self.options.release, self.diagnostics);
+        metadata::check(object, self.options.release, &mut self.diagnostics);
         let (api_version, kind) = (&object.api_version, &object.kind);
         if !custom.served {
             let message = format!("`{}` of `{}` is not served", kind.text, api_version.text);
@@ -279,7 +319,7 @@ impl Checker<'_> {
         let Some(schema) = &custom.schema else {
             return;
         };
-        let mut walker = custom::Walker::new(self.diagnostics);
+        let mut walker = custom::Walker::new(&mut self.diagnostics);
         walker.value(schema, &object.node, kind.span, true);
         if walker.skipped_rules {
             let key = (api_version.text.clone(), kind.text.clone());
@@ -287,7 +327,7 @@ impl Checker<'_> {
             *count += 1;
         }
         if let Some(meta) = schema::metadata() {
-            let mut walker = Walker::new(self.options.release, self.diagnostics);
+            let mut walker = Walker::new(self.options.release, &mut self.diagnostics);
             if let Some(entry) = object.node.some_entry("metadata") {
                 walker.steps.key("metadata");
                 walker.object(meta, &entry.value, entry.key.span);

@@ -1,6 +1,7 @@
 //! The files of a project to objects.
 
 use locus_core::{Diagnostic, FileId, Sources, Span};
+use rayon::prelude::*;
 
 use super::object::Object;
 use crate::loader::Loader;
@@ -25,34 +26,55 @@ pub(crate) fn read(paths: &[String], loader: &dyn Loader, sources: &mut Sources)
         complete: true,
         ..Read::default()
     };
-    for path in paths {
-        read.file(path, loader, sources);
+    let loaded = paths
+        .iter()
+        .filter_map(|path| read.load(path, loader, sources));
+    let loaded: Vec<FileId> = loaded.collect();
+    // Files are parsed side by side; for one, no thread is started.
+    let sources = &*sources;
+    let parts: Vec<Read> = match loaded.as_slice() {
+        [] => Vec::new(),
+        [one] => vec![Read::of(*one, sources)],
+        all => all
+            .par_iter()
+            .map(|file| Read::of(*file, sources))
+            .collect(),
+    };
+    for part in parts {
+        read.objects.extend(part.objects);
+        read.diagnostics.extend(part.diagnostics);
+        read.complete &= part.complete;
     }
     read
 }
 
 impl Read {
-    fn file(&mut self, path: &str, loader: &dyn Loader, sources: &mut Sources) {
+    /// Takes a file among the sources; none when there is no text to parse, which is told.
+    fn load(&mut self, path: &str, loader: &dyn Loader, sources: &mut Sources) -> Option<FileId> {
         let bytes = match loader.load(path) {
             Ok(bytes) => bytes,
             Err(error) => {
                 let message = format!("cannot read `{path}`: {}", error.reason);
                 self.diagnostics.push(Diagnostic::error("io", message));
                 self.complete = false;
-                return;
+                return None;
             }
         };
         self.files.push(path.to_owned());
-        let text = match locus_core::decode(&bytes) {
-            Ok(text) => text,
+        match locus_core::decode(&bytes) {
+            Ok(text) => Some(sources.add(path, &*text)),
             Err(refused) => {
                 let file = sources.add(path, refused.shown.as_str());
                 self.diagnostics.push(refused.diagnostic(file));
                 self.complete = false;
-                return;
+                None
             }
-        };
-        let file = sources.add(path, &*text);
+        }
+    }
+
+    /// What is in a file.
+    fn of(file: FileId, sources: &Sources) -> Read {
+        let mut read = Read::default();
         let mut parsed = yaml::parse(sources, file, &Limits::default());
         if !parsed.diagnostics.is_empty() {
             let limits = Limits {
@@ -61,28 +83,27 @@ impl Read {
             };
             parsed = yaml::parse(sources, file, &limits);
         }
-        self.complete &= parsed.is_complete();
-        let broken = !parsed.is_complete();
-        self.diagnostics.extend(parsed.diagnostics);
+        read.complete = parsed.is_complete();
+        read.diagnostics.extend(parsed.diagnostics);
         for duplicate in &parsed.duplicates {
             let mut diagnostic = duplicate.diagnostic();
             diagnostic.severity = locus_core::Severity::Warning;
-            self.diagnostics.push(
+            read.diagnostics.push(
                 diagnostic.help(
                     "`kubectl` takes the last one and says nothing: remove or rename the other",
                 ),
             );
         }
-        let before = self.objects.len();
         let found = parsed.documents.len();
         for document in parsed.documents {
-            self.document(document.root);
+            read.document(document.root);
         }
-        if self.objects.len() == before && !broken && found == 0 {
-            self.diagnostics.push(yaml::empty_file(file));
-        } else if self.objects.len() == before && !broken {
-            self.nothing(file);
+        if read.objects.is_empty() && read.complete && found == 0 {
+            read.diagnostics.push(yaml::empty_file(file));
+        } else if read.objects.is_empty() && read.complete {
+            read.nothing(file);
         }
+        read
     }
 
     /// A file that has documents, all of them empty.
