@@ -230,7 +230,7 @@ impl World {
     pub(super) fn together(&self, path: &str) -> Result<Vec<String>, Cancelled> {
         let mut together: Vec<String> = Vec::new();
         let known = self.snapshot.language_of(path);
-        if known.is_some_and(|known| known.language.shares_names()) {
+        if known.is_some_and(|known| known.language.names_cross_files()) {
             for project in self.projects_of(path) {
                 together.extend(project.files.iter().map(|file| absolute(file)));
             }
@@ -246,6 +246,10 @@ impl World {
 
     /// The texts of the other files that share their names with a file.
     pub(super) fn others(&self, path: &str) -> Result<Vec<Arc<str>>, Cancelled> {
+        let known = self.language(path);
+        if !known.is_some_and(|known| known.shares_names()) {
+            return Ok(Vec::new());
+        }
         let together = self.together(path)?.into_iter();
         let others = together.filter(|other| other != path);
         Ok(others.filter_map(|other| self.text(&other)).collect())

@@ -212,9 +212,14 @@ fn names_for<'d>(
     // The document of the place comes first: scopes count documents.
     let mut roots: Vec<&Node> = documents.map(|document| &document.root).collect();
     roots.sort_by_key(|root| !std::ptr::eq(*root, place.root));
-    let mut files = vec![FileText { text, roots }];
+    let mut files = vec![FileText {
+        path: "",
+        text,
+        roots,
+    }];
     files.extend(others.iter().map(|(text, one)| {
         FileText {
+            path: "",
             text,
             roots: one
                 .documents

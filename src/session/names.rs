@@ -162,7 +162,8 @@ impl Snapshot {
         }
         let files: Vec<FileText<'_>> = read
             .iter()
-            .map(|(_, text, parsed)| FileText {
+            .map(|(path, text, parsed)| FileText {
+                path,
                 text,
                 roots: parsed
                     .documents

@@ -380,3 +380,45 @@ fn words_that_a_schema_leaves_open_are_offered() {
         labels(&found)
     );
 }
+
+#[test]
+fn a_parameter_is_renamed_in_environments_and_where_its_template_is_a_type() {
+    let inner = "heat_template_version: rocky\nparameters:\n  size: { type: string }\nresources:\n  vm:\n    type: OS::Nova::Server\n    properties: { flavor: { get_param: size }, image: cirros }\n";
+    let outer = "heat_template_version: rocky\nresources:\n  one:\n    type: inner.yaml\n    properties: { size: small }\n  all:\n    type: OS::Heat::ResourceGroup\n    properties: { resource_def: { type: inner.yaml, properties: { size: large } } }\n";
+    let files = [("inner.yaml", inner), ("outer.yaml", outer)];
+    let (folder, mut client) = start(&files);
+    let file = |name: &str| uri(&folder.path().join(name));
+    let used = position(outer, outer.find("size: small").unwrap());
+    let found = client.definition(&file("outer.yaml"), &used);
+    assert_eq!(found, [("inner.yaml".to_owned(), 2)]);
+    let defined = position(inner, inner.find("size").unwrap());
+    for (name, at) in [("outer.yaml", &used), ("inner.yaml", &defined)] {
+        let changes = client.renamed(&file(name), at, "flavor_of_it");
+        for (name, text) in files {
+            let edits = changes[&file(name)].as_array().unwrap();
+            assert_eq!(edited(text, edits), text.replace("size", "flavor_of_it"));
+        }
+    }
+    assert_eq!(client.stop(), Some(0));
+    let environment = "parameters:\n  size: m1.small\n";
+    let settings = "[heat]\nenvironments = [\"e.yaml\"]\n";
+    let files = [
+        ("inner.yaml", inner),
+        ("e.yaml", environment),
+        ("locus.toml", settings),
+    ];
+    let (folder, mut client) = start(&files);
+    let file = |name: &str| uri(&folder.path().join(name));
+    let given = position(environment, environment.find("size").unwrap());
+    let found = client.definition(&file("e.yaml"), &given);
+    assert_eq!(found, [("inner.yaml".to_owned(), 2)]);
+    let changes = client.renamed(&file("e.yaml"), &given, "kind");
+    let edits = changes[&file("e.yaml")].as_array().unwrap();
+    assert_eq!(
+        edited(environment, edits),
+        environment.replace("size", "kind")
+    );
+    let edits = changes[&file("inner.yaml")].as_array().unwrap();
+    assert_eq!(edited(inner, edits), inner.replace("size", "kind"));
+    assert_eq!(client.stop(), Some(0));
+}

@@ -164,6 +164,14 @@ impl Language for Heat {
         super::editing::NAMES
     }
 
+    fn find_names(&self, files: &[FileText<'_>]) -> Vec<Vec<NameAt>> {
+        super::editing::find(files)
+    }
+
+    fn names_cross_files(&self) -> bool {
+        true
+    }
+
     fn suggest(&self, place: &Place<'_>) -> Vec<Suggestion> {
         super::editing::suggest(place)
     }

@@ -80,6 +80,8 @@ impl NameAt {
 /// A file of a project, as an editor has it.
 #[derive(Clone, Debug)]
 pub struct FileText<'a> {
+    /// The path, where it is known.
+    pub path: &'a str,
     /// The text.
     pub text: &'a str,
     /// Its documents.

@@ -278,6 +278,11 @@ pub trait Language: Sync {
         false
     }
 
+    /// Whether names of a file are also written in other files that are read with it.
+    fn names_cross_files(&self) -> bool {
+        self.shares_names()
+    }
+
     /// What can be written at a place, apart from names: keys, values, functions.
     fn suggest(&self, place: &Place<'_>) -> Vec<Suggestion> {
         let _ = place;

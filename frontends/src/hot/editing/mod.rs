@@ -1,6 +1,9 @@
 //! What can be written in a template, for editors.
 
+mod names;
 mod values;
+
+pub(super) use names::find;
 
 use std::fmt::Write as _;
 
@@ -56,6 +59,14 @@ pub(super) static NAMES: &[Names] = &[
             used(&["**", "and"], NamePart::Each),
             used(&["**", "or"], NamePart::Each),
         ],
+    },
+    // What an environment gives a parameter.
+    Names {
+        what: "value of a parameter",
+        sort: NameSort::Part,
+        body: "",
+        defined: &[],
+        used: &[],
     },
 ];
 

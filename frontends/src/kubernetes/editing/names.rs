@@ -429,7 +429,11 @@ fn at<T: Default>(place: &Place<'_>, ask: impl FnOnce(&Doc<'_>, &Ports) -> T) ->
     let roots: Vec<&Node> = std::iter::once(place.root)
         .chain(place.others.iter().copied())
         .collect();
-    let file = FileText { text: "", roots };
+    let file = FileText {
+        path: "",
+        text: "",
+        roots,
+    };
     let documents = documents(std::slice::from_ref(&file));
     let ports = Ports::new(&documents);
     let mut own = documents.iter().map(|(_, doc)| doc);

@@ -79,7 +79,11 @@ pub(super) fn node_labels(place: &Place<'_>, key: Option<&str>) -> Vec<String> {
 /// The namespaces that objects are in, or that are defined.
 pub(super) fn namespaces(place: &Place<'_>) -> Vec<String> {
     let roots = roots(place);
-    let file = FileText { text: "", roots };
+    let file = FileText {
+        path: "",
+        text: "",
+        roots,
+    };
     let documents = documents(std::slice::from_ref(&file));
     // What is being typed is none yet.
     let others = documents
@@ -100,7 +104,11 @@ pub(super) fn namespaces(place: &Place<'_>) -> Vec<String> {
 /// The numbers of ports that a place may mean.
 pub(super) fn ports(place: &Place<'_>, definition: &str, field: &str) -> Vec<String> {
     let roots = roots(place);
-    let file = FileText { text: "", roots };
+    let file = FileText {
+        path: "",
+        text: "",
+        roots,
+    };
     let documents = documents(std::slice::from_ref(&file));
     let mut own = documents.iter().map(|(_, doc)| doc);
     let Some(doc) = own.find(|doc| std::ptr::eq(doc.node, place.root)) else {
