@@ -1,5 +1,7 @@
 //! What can be written where, class by class: what is expected first of all that is offered, and how it is inserted.
 
+use locus_core::Sources;
+use locus_frontends::yaml;
 use serde_json::json;
 
 use crate::client::{complete, complete_with, labels, position, start, uri};
@@ -470,4 +472,70 @@ fn a_value_is_told_of_by_its_key() {
     let told = client.hover(&file, &edits["position"]);
     assert!(told.starts_with("`image`"), "{told}");
     assert_eq!(client.stop(), Some(0));
+}
+
+/// A text with places to fill in filled in.
+fn filled(snippet: &str) -> String {
+    let mut parts = snippet.split("${");
+    let mut text = parts.next().unwrap().to_owned();
+    for part in parts {
+        text.push('v');
+        text.push_str(part.split_once('}').unwrap().1);
+    }
+    text.replace("\\$", "$")
+}
+
+#[test]
+fn whatever_is_inserted_is_a_key_of_its_map() {
+    let mut count = 0;
+    for (name, marked, path) in [
+        (
+            "a.yaml",
+            "heat_template_version: rocky\nresources:\n  vm:\n    type: OS::Nova::Server\n    properties:\n      image: a\n      |\n",
+            "resources/vm/properties",
+        ),
+        (
+            "compose.yaml",
+            "services:\n  web:\n    image: a\n    |\n",
+            "services/web",
+        ),
+        (
+            "a.yaml",
+            "apiVersion: v1\nkind: Pod\nmetadata: { name: a }\nspec:\n  containers:\n    - name: a\n      |\n",
+            "spec/containers/0",
+        ),
+        (
+            "a.yaml",
+            "apiVersion: v1\nkind: Pod\nmetadata: { name: a }\nspec:\n  volumes:\n  - name: a\n    |\n",
+            "spec/volumes/0",
+        ),
+        (
+            "a.yaml",
+            "tosca_definitions_version: tosca_simple_yaml_1_3\ntopology_template:\n  node_templates:\n    m:\n      type: tosca.nodes.Compute\n      |\n",
+            "topology_template/node_templates/m",
+        ),
+    ] {
+        let offset = marked.find('|').unwrap();
+        let text = marked.replacen('|', "", 1);
+        for one in complete(name, marked) {
+            let label = one["label"].as_str().unwrap();
+            let new = filled(one["textEdit"]["newText"].as_str().unwrap());
+            let mut after = text.clone();
+            after.insert_str(offset, &new);
+            let mut sources = Sources::new();
+            let file = sources.add("", after.as_str());
+            let parsed = yaml::parse(&sources, file, &yaml::Limits::default());
+            assert!(parsed.diagnostics.is_empty(), "{label}: {after}");
+            let mut node = &parsed.documents[0].root;
+            for key in path.split('/') {
+                node = match key.parse::<usize>() {
+                    Ok(at) => &node.as_sequence().unwrap()[at],
+                    Err(_) => node.get(key).unwrap(),
+                };
+            }
+            assert!(node.get(label).is_some(), "{label}: {after}");
+            count += 1;
+        }
+    }
+    assert!(count > 150, "{count}");
 }
