@@ -600,3 +600,128 @@ resources:
         .collect();
     assert_eq!(found, ["60000"], "{:?}", said(&report));
 }
+
+/// What refers to something by a name that an input gives is looked at with each name.
+#[test]
+fn names_that_inputs_give_agree_with_every_assignment() {
+    let heat = "heat_template_version: 2021-04-16
+parameters:
+  which: { type: string, default: two, constraints: [{ allowed_values: [one, two, none] }] }
+  address: { type: string, default: 10.0.0.5, constraints: [{ allowed_values: [10.0.0.5, 10.1.0.5] }] }
+resources:
+  one: { type: OS::Neutron::Net }
+  two: { type: OS::Neutron::Net }
+  s1:
+    type: OS::Neutron::Subnet
+    properties: { network: { get_resource: one }, cidr: 10.0.0.0/24 }
+  s2:
+    type: OS::Neutron::Subnet
+    properties: { network: { get_resource: two }, cidr: 10.1.0.0/24 }
+  port:
+    type: OS::Neutron::Port
+    properties:
+      network: { get_resource: { get_param: which } }
+      fixed_ips: [{ subnet: { get_resource: s2 }, ip_address: { get_param: address } }]
+";
+    let joined = "services:
+  web: { image: 'x:1', networks: ['${A:-front}', '${B:-back}'] }
+networks: { front: {}, back: {}, third: { name: p_front } }
+";
+    let extended = "services:
+  base: { image: 'x:1', ports: ['8080:80'] }
+  plain: { image: 'x:1' }
+  web: { image: 'x:1', ports: ['8080:80'], extends: { service: '${A:-plain}' } }
+  other: { image: 'x:1', ports: ['${B:-8081}:80'], extends: '${A:-plain}' }
+";
+    let modes = "services:
+  web: { image: 'x:1', network_mode: '${A:-bridge}', ports: ['8080:80'] }
+  api: { image: 'x:1', depends_on: [web], pid: 'service:${B}' }
+";
+    let parts = "services:
+  web: { image: 'x:1', volumes: ['${A:-data}-${B:-one}:/data', 'data-two:/data'] }
+volumes: { data-one: {}, data-two: {} }
+";
+    let hosts = "services:
+  web: { image: 'x:1', environment: ['DB_URL=pg://u@${A:-db}:5432/x'], networks: ['${B:-front}'] }
+  db: { image: 'x:1', networks: [back] }
+networks: { front: {}, back: {} }
+";
+    let values = |texts: &[&str]| -> Vec<Option<String>> {
+        let given = texts.iter().map(|text| Some((*text).to_owned()));
+        [None].into_iter().chain(given).collect()
+    };
+    let cases = [
+        (
+            "hot",
+            heat,
+            vec![
+                ("which", values(&["one", "two", "none"])),
+                ("address", values(&["10.0.0.5", "10.1.0.5"])),
+            ],
+        ),
+        (
+            "compose",
+            joined,
+            vec![
+                ("A", values(&["front", "back", "third", "no", ""])),
+                ("B", values(&["front", "back", "third", "no"])),
+            ],
+        ),
+        (
+            "compose",
+            extended,
+            vec![
+                ("A", values(&["base", "plain", "web", "other", "no"])),
+                ("B", values(&["8080", "9000"])),
+            ],
+        ),
+        (
+            "compose",
+            modes,
+            vec![
+                (
+                    "A",
+                    values(&["host", "none", "service:api", "service:no", "service:web"]),
+                ),
+                ("B", values(&["web", "api", "no"])),
+            ],
+        ),
+        (
+            "compose",
+            parts,
+            vec![
+                ("A", values(&["data", "no"])),
+                ("B", values(&["one", "two", "no"])),
+            ],
+        ),
+        (
+            "compose",
+            hosts,
+            vec![
+                ("A", values(&["db", "web", "no"])),
+                ("B", values(&["front", "back", "no"])),
+            ],
+        ),
+    ];
+    let mut rules = BTreeSet::new();
+    for (language, text, inputs) in cases {
+        let mut compared = Compared::default();
+        let case = Case {
+            language,
+            file: match language {
+                "hot" => "stack.yaml",
+                _ => "compose.yaml",
+            },
+            text: text.to_owned(),
+            inputs: inputs
+                .into_iter()
+                .map(|(name, values)| (name.to_owned(), values))
+                .collect(),
+            free: language == "compose",
+        };
+        compare(&case, &mut compared);
+        assert!(compared.violable > 0, "something breaks in\n{text}");
+        rules.extend(compared.rules.into_keys());
+    }
+    assert!(rules.len() >= 8, "{rules:?}");
+}

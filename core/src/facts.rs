@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::graph::LocationId;
 use crate::source::Span;
-use crate::value::Value;
+use crate::value::{SymbolId, Value};
 use crate::vocabulary::{Declarations, FieldId, SigId, SubsetId};
 
 /// The identity of an atom within its [`Facts`].
@@ -43,6 +43,8 @@ pub struct Relation {
     arity: usize,
     columns: Vec<AtomId>,
     spans: Vec<Option<Span>>,
+    /// The symbols that decide whether a tuple is there, each with its position, in the order of these.
+    when: Vec<(usize, SymbolId)>,
 }
 
 impl Relation {
@@ -55,6 +57,14 @@ impl Relation {
     /// last atom. Where equal values are one atom, only the tuple knows its place.
     pub fn placed(&self) -> impl Iterator<Item = (&[AtomId], Option<Span>)> {
         self.tuples().zip(self.spans.iter().copied())
+    }
+
+    /// The symbols that decide whether the tuple at a position is there; none where it is for every input.
+    pub fn when(&self, at: usize) -> impl Iterator<Item = SymbolId> {
+        let first = self.when.partition_point(|(other, _)| *other < at);
+        let own = self.when.iter().skip(first);
+        own.take_while(move |(other, _)| *other == at)
+            .map(|(_, symbol)| *symbol)
     }
 
     /// Number of tuples.
@@ -197,6 +207,23 @@ impl Facts {
     /// As [`tuple`](Self::tuple), for a tuple that is written at a place of its own.
     pub fn tuple_at<const N: usize>(&mut self, field: FieldId<N>, tuple: &[AtomId; N], span: Span) {
         self.push(field, tuple, Some(span));
+    }
+
+    /// As [`tuple_at`](Self::tuple_at), for a tuple that is there for some values of symbols.
+    pub fn tuple_when<const N: usize>(
+        &mut self,
+        field: FieldId<N>,
+        tuple: &[AtomId; N],
+        span: Span,
+        when: impl IntoIterator<Item = SymbolId>,
+    ) {
+        self.push(field, tuple, Some(span));
+        if let Some(relation) = self.tuples.get_mut(field.index()) {
+            let at = relation.spans.len().saturating_sub(1);
+            relation
+                .when
+                .extend(when.into_iter().map(|symbol| (at, symbol)));
+        }
     }
 
     fn push<const N: usize>(&mut self, field: FieldId<N>, tuple: &[AtomId; N], span: Option<Span>) {

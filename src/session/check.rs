@@ -339,6 +339,7 @@ pub(super) fn request(
         settings_file: settings.file(),
         variables: given.variables.clone(),
         all_inputs: open,
+        left_out: Vec::new(),
         now: given.now,
         mentioned: settings
             .rules_of(project.language.name())

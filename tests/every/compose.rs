@@ -8,7 +8,7 @@ use super::{Case, Domain};
 const PROFILES: [&str; 4] = ["dev", "test", "debug", "ops"];
 
 /// What a variable is for, and values that it is tried with.
-const KINDS: [(&str, &[&str]); 7] = [
+const KINDS: [(&str, &[&str]); 13] = [
     ("PORT", &["8080", "8081", "9000", "70000", "x", "0"]),
     ("TAG", &["1.27", "latest", "a b"]),
     ("RESTART", &["always", "no", "sometimes"]),
@@ -16,6 +16,15 @@ const KINDS: [(&str, &[&str]); 7] = [
     ("NET", &["front", "back", "nowhere"]),
     ("NAME", &["one", "two", "a b"]),
     ("MEMORY", &["64m", "1g", "4k", "x"]),
+    ("ADDRESS", &["10.8.0.9", "10.8.0.1", "10.9.0.9", "x"]),
+    ("VOLUME", &["data", "other", "missing", "./own"]),
+    ("NEEDS", &["s0", "s1", "s2", "s9"]),
+    (
+        "MODE",
+        &["host", "none", "service:s0", "service:s1", "service:s9"],
+    ),
+    ("HOST", &["s0", "s1", "one", "elsewhere"]),
+    ("PART", &["at", "ther", "x"]),
 ];
 
 /// Variables of a project.
@@ -40,7 +49,10 @@ impl Variables {
         if !known {
             self.used.push((name.clone(), kind));
         }
-        match random.below(5) {
+        match random.below(7) {
+            5 => format!("${{{name}:-${{{name}-{plain}}}}}"),
+            // What a port is compared with is not looked for in what stands in for another.
+            6 if kind > 0 => format!("${{{name}:+{plain}}}"),
             0 => format!("${{{name}:?must be given}}"),
             1 => format!("${{{name}-{plain}}}"),
             2 => format!("${{{name}}}"),
@@ -114,22 +126,46 @@ fn write(random: &mut Random, most: usize) -> Case {
                         );
                     }
                     false => {
-                        let _ = writeln!(out, "    depends_on: [s{to}]");
+                        let to = variables.value(random, 9, &format!("s{to}"));
+                        let key = if random.once_in(4) {
+                            "links"
+                        } else {
+                            "depends_on"
+                        };
+                        let _ = writeln!(out, "    {key}: [\"{to}\"]");
                     }
                 }
             }
         }
         if random.once_in(3) {
             let volume = random.pick(&["data:/data", "other:/data", "data:/data:ro", "missing:/m"]);
-            let _ = writeln!(out, "    volumes: [\"{volume}\"]");
+            let (source, rest) = volume.split_once(':').unwrap();
+            let source = match random.below(4) {
+                0 if source == "data" => format!("d{}a", variables.value(random, 12, "at")),
+                _ => variables.value(random, 8, source),
+            };
+            let _ = writeln!(out, "    volumes: [\"{source}:{rest}\"]");
         }
-        if random.once_in(4) {
+        if random.once_in(6) {
+            let address = random.pick(&["10.8.0.9", "10.8.0.1", "10.9.0.9"]);
+            let address = variables.value(random, 7, address);
+            let _ = writeln!(
+                out,
+                "    networks: {{ fixed: {{ ipv4_address: \"{address}\" }} }}"
+            );
+        } else if random.once_in(4) {
             let net = random.pick(&["front", "back", "nowhere"]);
             let net = variables.value(random, 4, net);
             let _ = writeln!(out, "    networks: [\"{net}\"]");
         } else if random.once_in(5) {
             let to = random.below(count);
-            let _ = writeln!(out, "    network_mode: \"service:s{to}\"");
+            let mode = variables.value(random, 10, &format!("service:s{to}"));
+            let _ = writeln!(out, "    network_mode: \"{mode}\"");
+        }
+        if variables.most > 0 && random.once_in(5) {
+            let host = format!("s{}", random.below(count));
+            let host = variables.value(random, 11, &host);
+            let _ = writeln!(out, "    environment: {{ API_URL: \"http://{host}:80/\" }}");
         }
         if random.once_in(4) {
             let count = variables.value(random, 3, "2");
@@ -144,7 +180,8 @@ fn write(random: &mut Random, most: usize) -> Case {
             let _ = writeln!(out, "    mem_limit: \"{memory}\"");
         }
     }
-    out += "volumes:\n  data: {}\n  other: {}\nnetworks:\n  front: {}\n  back: {}\n";
+    out += "volumes:\n  data: {}\n  other: {}\nnetworks:\n  front: {}\n  back: {}\n  \
+            fixed: { ipam: { config: [{ subnet: 10.8.0.0/24, gateway: 10.8.0.1 }] } }\n";
     let mut inputs: Vec<Domain> = used
         .iter()
         .map(|profile| {

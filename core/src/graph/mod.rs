@@ -16,7 +16,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use crate::source::Span;
-use crate::value::{Field, Item, Symbol, SymbolId, field};
+use crate::value::{Field, Item, Symbol, SymbolId, Value, field};
 
 pub use export::{to_als, to_dot, to_json};
 pub use view::{Cycle, View};
@@ -214,6 +214,8 @@ pub struct LocationGraph {
     roles: Vec<Role>,
     symbols: Vec<Symbol>,
     by_name: FxHashMap<Arc<str>, LocationId>,
+    /// Inputs, and values with which they name something.
+    names: Vec<(SymbolId, Value)>,
 }
 
 fn id(len: usize) -> u32 {
@@ -280,6 +282,22 @@ impl LocationGraph {
         let new = SymbolId(id(self.symbols.len()));
         self.symbols.push(symbol);
         new
+    }
+
+    /// Notes that an input names something when it has a value: what the configuration consists of is another then.
+    pub fn may_name(&mut self, input: SymbolId, value: Value) {
+        let known = self.names.iter();
+        if !known
+            .clone()
+            .any(|(one, own)| *one == input && own.same(&value))
+        {
+            self.names.push((input, value));
+        }
+    }
+
+    /// Inputs, and the values with which they name something.
+    pub fn naming(&self) -> &[(SymbolId, Value)] {
+        &self.names
     }
 
     /// All locations, in the order they were added.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use locus_core::{Diagnostic, Span};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::dotenv;
 use super::template::{self, Malformed, Part, Rule, Template};
@@ -12,6 +12,8 @@ use super::template::{self, Malformed, Part, Rule, Template};
 #[derive(Clone, Debug, Default)]
 pub struct Environment {
     values: FxHashMap<Arc<str>, Setting>,
+    /// Variables that are known to have no value.
+    unset: FxHashSet<Arc<str>>,
 }
 
 /// The value of a variable.
@@ -27,6 +29,11 @@ impl Environment {
     /// The value of a variable.
     pub fn get(&self, name: &str) -> Option<&Setting> {
         self.values.get(name)
+    }
+
+    /// Notes that a variable has no value, whatever may be given for others.
+    pub fn unset(&mut self, name: impl Into<Arc<str>>) {
+        self.unset.insert(name.into());
     }
 
     /// Gives a variable a value, unless it has one.
@@ -274,7 +281,7 @@ fn replace_into(
             }
             None => variable.name.into(),
         };
-        let known = given.is_some();
+        let known = given.is_some() || environment.unset.contains(variable.name);
         let value = given.filter(|value| !(variable.empty_is_unset && value.is_empty()));
         let before = out.pattern.len();
         let mut again = |template: &Template<'_>, out: &mut Replaced| {

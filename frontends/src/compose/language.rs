@@ -188,6 +188,7 @@ impl Language for Compose {
                     request.inputs.add(input, value, None);
                 }
             }
+            None if chosen.value == Value::Null => request.left_out.push(chosen.name.to_string()),
             None => {
                 let variables = &mut request.variables;
                 variables.retain(|(name, _)| **name != *chosen.name);
@@ -220,6 +221,7 @@ impl Language for Compose {
                 .number("nodes")
                 .map(|nodes| u32::try_from(nodes).unwrap_or(u32::MAX)),
             all_inputs: request.all_inputs,
+            unset: request.left_out.clone(),
             ..Options::default()
         };
         let composition = super::load(&options, loader, sources);

@@ -17,6 +17,7 @@ mod files;
 mod language;
 mod merge;
 pub mod mounts;
+mod naming;
 pub mod ports;
 mod project;
 mod reader;
@@ -83,6 +84,8 @@ pub struct Options {
     pub project_directory: Option<String>,
     /// Whether every value of a variable is considered, and not only its default.
     pub all_inputs: bool,
+    /// Variables that have no value even where every one is considered.
+    pub unset: Vec<String>,
     /// What is refused.
     pub limits: Limits,
 }
@@ -100,6 +103,7 @@ impl Default for Options {
             project_name: None,
             project_directory: None,
             all_inputs: false,
+            unset: Vec::new(),
             limits: Limits::default(),
         }
     }

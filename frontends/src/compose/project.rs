@@ -9,6 +9,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::conventions;
 use super::environment::{Environment, Setting, Usages};
 use super::merge;
+use super::naming::{self, Naming};
 use super::reader::Reader;
 use super::schema;
 use super::tree::{Kind, Pair, Tree};
@@ -51,6 +52,8 @@ pub(crate) struct Project {
     pub(crate) included_at: FxHashMap<FileId, Span>,
     /// Whether every file could be read as a whole.
     pub(crate) complete: bool,
+    /// Texts that name something and depend on variables, where every value of these is considered.
+    pub(crate) naming: Vec<Naming>,
 }
 
 /// Files included or extended in a row; more are refused.
@@ -69,6 +72,7 @@ pub(crate) struct Session<'s> {
     pub(crate) included_at: FxHashMap<FileId, Span>,
     pub(crate) diagnostics: Vec<Diagnostic>,
     pub(crate) complete: bool,
+    naming: Vec<Naming>,
     /// Whether a file asks for anything but being merged.
     marked: bool,
     /// Files read, by path and by the environment they were read in.
@@ -103,6 +107,7 @@ pub(crate) fn load(options: &Options, loader: &dyn Loader, sources: &mut Sources
         included_at: FxHashMap::default(),
         diagnostics: Vec::new(),
         complete: true,
+        naming: Vec::new(),
         marked: false,
         documents: FxHashMap::default(),
         environments: 1,
@@ -151,6 +156,7 @@ pub(crate) fn load(options: &Options, loader: &dyn Loader, sources: &mut Sources
         name,
         included_at: session.included_at,
         complete: session.complete,
+        naming: session.naming,
     }
 }
 
@@ -167,6 +173,9 @@ impl Session<'_> {
     /// The variables of the project: the shell's, then those of the environment files.
     fn environment(&mut self, directory: &str) -> Environment {
         let mut environment = Environment::default();
+        for name in &self.options.unset {
+            environment.unset(name.as_str());
+        }
         for (name, value) in &self.options.environment {
             let text = value.as_str().into();
             environment.or_insert(name.as_str(), Setting { text, span: None });
@@ -287,6 +296,9 @@ impl Session<'_> {
                 diagnostics: &mut self.diagnostics,
             };
             let tree = reader.tree(document.root);
+            if self.options.all_inputs {
+                naming::collect(&tree, &mut self.naming);
+            }
             match tree.kind {
                 Kind::Map(_) => documents.push(tree),
                 Kind::Null if several => {}

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use locus_core::{Diagnostic, FileId, Span};
 
 use super::environment::{Environment, Usages, malformed, replace};
-use super::template;
+use super::template::{self, Part};
 use super::tree::{Kind, Mark, Open, Pair, Tree};
 use crate::yaml::{self, Node, Schema, Style, Typed};
 
@@ -140,7 +140,9 @@ impl Reader<'_> {
                 return Kind::Str(text.clone());
             }
         };
-        let whole = template.parts.len() == 1;
+        // What stands in for a variable that is set is not its value.
+        let whole = matches!(template.parts.as_slice(), [Part::Variable(variable)]
+            if !matches!(variable.rule, template::Rule::Alternative(_)));
         let replaced = replace(
             &template,
             self.environment,

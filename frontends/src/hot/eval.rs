@@ -240,6 +240,24 @@ impl Engine<'_> {
         item
     }
 
+    /// The name of a resource; where an input gives it, what is referred to is another with each name.
+    fn name_of(&mut self, stack: &mut Stack, node: &Node, uses: &mut Uses) -> Option<Item> {
+        if let Some(name) = node.text() {
+            return Some(Item::new(Value::Str(name.clone()), node.span));
+        }
+        let name = self.eval(stack, node, uses)?;
+        if let Value::Symbolic(symbol) = name.value
+            && self.graph.symbol(symbol).kind == SymbolKind::Parameter
+        {
+            let mut all: Vec<&Arc<str>> = stack.prepared.by_resource.keys().collect();
+            all.sort_unstable();
+            for resource in all {
+                self.graph.may_name(symbol, Value::Str(resource.clone()));
+            }
+        }
+        Some(name)
+    }
+
     fn get_resource(
         &mut self,
         stack: &mut Stack,
@@ -248,11 +266,14 @@ impl Engine<'_> {
         span: Span,
         uses: &mut Uses,
     ) -> Item {
-        let index = arg
-            .text()
-            .and_then(|name| stack.prepared.by_resource.get(name));
+        let name = self.name_of(stack, arg, uses);
+        let index = match name.as_ref().map(|name| &name.value) {
+            Some(Value::Str(name)) => stack.prepared.by_resource.get(name),
+            _ => None,
+        };
         let Some(&index) = index else {
-            return self.computed(function, ValueType::String, span, &[]);
+            let from: Vec<&Item> = name.iter().collect();
+            return self.computed(function, ValueType::String, span, &from);
         };
         let Some(&target) = stack.locations.get(index) else {
             return self.computed(function, ValueType::String, span, &[]);
@@ -277,13 +298,16 @@ impl Engine<'_> {
         let Some([resource, path @ ..]) = arg.as_sequence() else {
             return self.computed(function, ValueType::Any, span, &[]);
         };
-        let index = resource
-            .text()
-            .and_then(|name| stack.prepared.by_resource.get(name));
+        let name = self.name_of(stack, resource, uses);
+        let index = match name.as_ref().map(|name| &name.value) {
+            Some(Value::Str(name)) => stack.prepared.by_resource.get(name),
+            _ => None,
+        };
         let Some((index, &target)) =
             index.and_then(|&index| Some((index, stack.locations.get(index)?)))
         else {
-            return self.computed(function, ValueType::Any, span, &[]);
+            let from: Vec<&Item> = name.iter().collect();
+            return self.computed(function, ValueType::Any, span, &from);
         };
         if stack.present.get(index) == Some(&Truth::Known(false)) {
             self.absent_target(resource.used_at());

@@ -341,7 +341,8 @@ pub trait Language: Sync {
         true
     }
 
-    /// Gives an input a value in what a configuration is loaded with, as its users would.
+    /// Gives an input a value in what a configuration is loaded with, as its users would. For inputs that
+    /// [name](locus_core::LocationGraph::may_name) something, null is that they are not given.
     fn choose(&self, request: &mut Request, chosen: &Chosen) {
         let mut inputs = self.inputs().iter();
         if let Some(input) = inputs.find(|input| input.name == "param") {
@@ -464,6 +465,9 @@ pub struct Request {
     pub variables: Vec<(String, String)>,
     /// Whether inputs that are not given stay open even when they have a default.
     pub all_inputs: bool,
+    /// Inputs that are not given even where all that are not given stay open, for languages that say which of them
+    /// [name](locus_core::LocationGraph::may_name) something.
+    pub left_out: Vec<String>,
     /// The time with which dates are compared that must lie in the future; without it, none is past.
     pub now: Option<SystemTime>,
     /// The words of the user's own rules.

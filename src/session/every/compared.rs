@@ -50,6 +50,8 @@ pub(super) fn asked(
             false => (one.symbol, Asked::Equality),
         })
         .collect();
+    let naming = graph.naming().iter();
+    open.extend(naming.map(|&(symbol, _)| (symbol, Asked::Equality)));
     if language.judges_values() {
         open.extend(graph.symbols().map(|(id, _)| (id, Asked::Content)));
     }
@@ -116,6 +118,9 @@ pub(super) fn hints(
             known.push(value.clone());
         }
     };
+    for (symbol, value) in graph.naming() {
+        add(*symbol, value);
+    }
     for (_, symbol) in graph.symbols() {
         if let SymbolKind::Logic(Logic::Equal(a, b)) = &symbol.kind {
             meet(a, b, &mut add);

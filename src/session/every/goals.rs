@@ -52,19 +52,20 @@ struct Goal {
     local: bool,
 }
 
-/// Goals, each set of factors once.
+/// Goals, each set of factors once for each set of choices that they are tried with.
 #[derive(Debug, Default)]
 pub(super) struct Goals {
-    known: BTreeMap<BTreeSet<Factor>, Goal>,
+    known: BTreeMap<(BTreeSet<Factor>, Vec<Literal>), Goal>,
 }
 
 impl Goals {
-    /// Adds what decides a finding; the inputs behind its conditions are taken where they have fewer combinations.
-    /// Returns whether all combinations will be tried.
+    /// Adds what decides a finding where inputs are pinned; the inputs behind its conditions are taken where they have
+    /// fewer combinations. Returns whether all combinations will be tried.
     pub(super) fn add(
         &mut self,
         space: &mut Space<'_>,
         factors: &BTreeSet<Factor>,
+        pinned: &[Literal],
         decides: usize,
         provable: bool,
     ) -> bool {
@@ -72,14 +73,27 @@ impl Goals {
             return true;
         }
         let (taken, count) = fewest(space, factors);
+        // What it depends on by itself is tried with all values.
+        let free = |(factor, _): &&Literal| !taken.contains(factor);
+        let pinned: Vec<Literal> = pinned.iter().filter(free).copied().collect();
         // Nothing is proved by all combinations of some of the values.
         let complete = provable && count <= COMPLETE;
         let strength = match complete {
             true => Strength::All,
             false => Strength::Pairs,
         };
-        self.want(space, taken, strength).decides.insert(decides);
+        let goal = self.want(space, taken, pinned, strength);
+        goal.decides.insert(decides);
         complete
+    }
+
+    /// Adds choices that are to be tried together, whatever they decide.
+    pub(super) fn add_choices(&mut self, space: &mut Space<'_>, choices: &[Literal]) {
+        if !choices.is_empty() {
+            let choices = choices.to_vec();
+            let goal = self.want(space, BTreeSet::new(), choices, Strength::All);
+            goal.local = true;
+        }
     }
 
     /// Adds what the front-end itself may look at together.
@@ -102,13 +116,14 @@ impl Goals {
             false if judged => Strength::Singles,
             false => Strength::Each,
         };
-        self.want(space, taken, strength).local = true;
+        self.want(space, taken, Vec::new(), strength).local = true;
     }
 
     /// Adds what is tried together, each two of it, as one decides whether there is anything that the other is for.
     pub(super) fn add_pairs(&mut self, space: &mut Space<'_>, factors: BTreeSet<Factor>) {
         if factors.len() > 1 {
-            self.want(space, factors, Strength::Pairs).local = true;
+            let goal = self.want(space, factors, Vec::new(), Strength::Pairs);
+            goal.local = true;
         }
     }
 
@@ -116,10 +131,11 @@ impl Goals {
         &mut self,
         space: &mut Space<'_>,
         factors: BTreeSet<Factor>,
+        pinned: Vec<Literal>,
         strength: Strength,
     ) -> &mut Goal {
         let inputs = space.inputs_of(&factors);
-        let goal = self.known.entry(factors).or_insert(Goal {
+        let goal = self.known.entry((factors, pinned)).or_insert(Goal {
             strength,
             inputs,
             decides: BTreeSet::new(),
@@ -136,7 +152,7 @@ impl Goals {
         strength: Strength,
         is_open: impl Fn(usize) -> bool,
     ) -> Vec<Combination> {
-        let wanted = |(_, goal): &(&BTreeSet<Factor>, &Goal)| {
+        let wanted = |(_, goal): &(&(BTreeSet<Factor>, Vec<Literal>), &Goal)| {
             // All combinations have the others in them.
             let asks = match strength {
                 Strength::Each => true,
@@ -147,77 +163,99 @@ impl Goals {
             };
             asks && (goal.local || goal.decides.iter().any(|&finding| is_open(finding)))
         };
-        let goals: Vec<(&BTreeSet<Factor>, &Goal)> = self.known.iter().filter(wanted).collect();
-        let wanted: Vec<&BTreeSet<Factor>> = goals.iter().map(|(factors, _)| *factors).collect();
+        let goals = self.known.iter().filter(wanted);
+        // Those with the same choices beside them are one question.
+        let mut by_pinned: BTreeMap<&[Literal], Vec<(&BTreeSet<Factor>, &Goal)>> = BTreeMap::new();
+        for ((factors, pinned), goal) in goals {
+            by_pinned.entry(pinned).or_default().push((factors, goal));
+        }
         let mut found: Vec<Combination> = Vec::new();
-        match strength {
-            Strength::Each => {
-                let factors: BTreeSet<Factor> = wanted.into_iter().flatten().copied().collect();
-                for factor in factors {
-                    found.extend(product(space, &[factor]));
-                }
+        for (pinned, goals) in by_pinned {
+            let own = of_goals(space, strength, &goals).into_iter();
+            found.extend(own.map(|mut combination| {
+                combination.extend_from_slice(pinned);
+                combination
+            }));
+        }
+        found
+    }
+}
+
+/// What is to be tried together for some goals.
+fn of_goals(
+    space: &Space<'_>,
+    strength: Strength,
+    goals: &[(&BTreeSet<Factor>, &Goal)],
+) -> Vec<Combination> {
+    let wanted: Vec<&BTreeSet<Factor>> = goals.iter().map(|(factors, _)| *factors).collect();
+    let mut found: Vec<Combination> = Vec::new();
+    match strength {
+        Strength::Each => {
+            let factors: BTreeSet<Factor> = wanted.into_iter().flatten().copied().collect();
+            for factor in factors {
+                found.extend(product(space, &[factor]));
             }
-            Strength::Early | Strength::Singles => {
-                for (_, goal) in goals {
-                    if goal.inputs.len() > CROWD {
-                        continue;
-                    }
-                    let first = |at: &usize| space.width(Factor::Input(*at)).0;
-                    for &at in &goal.inputs {
-                        let (_, end) = space.width(Factor::Input(at));
-                        let end = match strength {
-                            Strength::Early => end.min(first(&at) + 1 + EARLY),
-                            _ => end,
-                        };
-                        for value in first(&at)..end {
-                            let others = goal.inputs.iter().map(|other| {
-                                let value = if *other == at { value } else { first(other) };
-                                (Factor::Input(*other), value)
-                            });
-                            found.push(others.collect());
-                        }
-                    }
+        }
+        Strength::Early | Strength::Singles => {
+            for (_, goal) in goals {
+                if goal.inputs.len() > CROWD {
+                    continue;
                 }
-            }
-            Strength::Pairs => {
-                let mut pairs: BTreeSet<(Factor, Factor)> = BTreeSet::new();
-                for factors in wanted {
-                    let factors: Vec<Factor> = factors.iter().copied().collect();
-                    if factors.len() > CROWD {
-                        continue;
-                    }
-                    for (at, &a) in factors.iter().enumerate() {
-                        pairs.extend(factors.iter().skip(at + 1).map(|&b| (a, b)));
-                    }
-                }
-                for (a, b) in pairs {
-                    let pair = product(space, &[a, b]);
-                    // Of two inputs with many values, the first of each: those that are well-formed are among them.
-                    let few = |pair: &Combination| {
-                        let early =
-                            |(factor, value): &Literal| *value <= space.width(*factor).0 + EARLY;
-                        pair.iter().all(early)
+                let first = |at: &usize| space.width(Factor::Input(*at)).0;
+                for &at in &goal.inputs {
+                    let (_, end) = space.width(Factor::Input(at));
+                    let end = match strength {
+                        Strength::Early => end.min(first(&at) + 1 + EARLY),
+                        _ => end,
                     };
-                    let many = pair.len() > 64;
-                    found.extend(pair.into_iter().filter(|pair| !many || few(pair)));
-                }
-            }
-            Strength::All => {
-                // Those that others include are tried with them.
-                let mut by_size = wanted;
-                by_size.sort_by_key(|factors| std::cmp::Reverse(factors.len()));
-                let mut kept: Vec<&BTreeSet<Factor>> = Vec::new();
-                for factors in by_size {
-                    if !kept.iter().any(|other| factors.is_subset(other)) {
-                        kept.push(factors);
-                        let factors: Vec<Factor> = factors.iter().copied().collect();
-                        found.extend(product(space, &factors));
+                    for value in first(&at)..end {
+                        let others = goal.inputs.iter().map(|other| {
+                            let value = if *other == at { value } else { first(other) };
+                            (Factor::Input(*other), value)
+                        });
+                        found.push(others.collect());
                     }
                 }
             }
         }
-        found
+        Strength::Pairs => {
+            let mut pairs: BTreeSet<(Factor, Factor)> = BTreeSet::new();
+            for factors in wanted {
+                let factors: Vec<Factor> = factors.iter().copied().collect();
+                if factors.len() > CROWD {
+                    continue;
+                }
+                for (at, &a) in factors.iter().enumerate() {
+                    pairs.extend(factors.iter().skip(at + 1).map(|&b| (a, b)));
+                }
+            }
+            for (a, b) in pairs {
+                let pair = product(space, &[a, b]);
+                // Of two inputs with many values, the first of each: those that are well-formed are among them.
+                let few = |pair: &Combination| {
+                    let early =
+                        |(factor, value): &Literal| *value <= space.width(*factor).0 + EARLY;
+                    pair.iter().all(early)
+                };
+                let many = pair.len() > 64;
+                found.extend(pair.into_iter().filter(|pair| !many || few(pair)));
+            }
+        }
+        Strength::All => {
+            // Those that others include are tried with them.
+            let mut by_size = wanted;
+            by_size.sort_by_key(|factors| std::cmp::Reverse(factors.len()));
+            let mut kept: Vec<&BTreeSet<Factor>> = Vec::new();
+            for factors in by_size {
+                if !kept.iter().any(|other| factors.is_subset(other)) {
+                    kept.push(factors);
+                    let factors: Vec<Factor> = factors.iter().copied().collect();
+                    found.extend(product(space, &factors));
+                }
+            }
+        }
     }
+    found
 }
 
 /// Values of an input that are tried together with as many of another.

@@ -9,6 +9,8 @@
 mod compared;
 mod gaps;
 mod goals;
+mod look;
+mod names;
 mod near;
 mod note;
 mod pattern;
@@ -34,10 +36,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::check::{Given, Loading, Report};
 use super::discover::Project;
 use super::{Cancel, Cancelled, Snapshot};
-use compared::{asked, hints, links};
 use gaps::Gaps;
 use goals::{Goals, Row, STRENGTHS};
-use space::{Factor, Space};
+use look::Look;
+use names::Named;
+use space::{Factor, Literal, Space};
 use trial::{Key, Said, Trials, key, place_of};
 use values::{Asked, Tried};
 
@@ -87,30 +90,56 @@ impl Snapshot {
         }
         cancel.check()?;
         locus_invariants::placement::settle_open(&mut loading.loaded);
-        let loaded = &loading.loaded;
+        // Where inputs name something, with each name; what is loaded with all inputs open names nothing.
+        let names = names::names(project.language, &loading.loaded.graph, &inputs);
+        let (views, mut all_named) = names::views(&names, &inputs);
         let candidates = self.candidates(&loading, given);
-        let hints = hints(&loaded.graph, &candidates);
-        let asked = asked(&loaded.graph, &candidates, project.language);
-        let links = links(&loaded.graph, &candidates, &inputs);
-        let near = near::near(&loaded.graph, &candidates);
-        let tried = tried(project.language, inputs, hints, &near, &asked, &links);
+        let mut looks = vec![Look::new(Named::new(), loading, candidates, inputs.clone())];
+        for named in views {
+            cancel.check()?;
+            let chosen = names::chosen(&named, &inputs);
+            let mut loading = self.load_chosen(project, given, true, &chosen, sources());
+            locus_invariants::placement::settle_open(&mut loading.loaded);
+            let candidates = self.candidates(&loading, given);
+            let open = project.language.open_inputs(&loading.loaded);
+            looks.push(Look::new(named, loading, candidates, open));
+        }
+        let tried = tried(project.language, &inputs, &looks);
+        let Some(main) = looks.first() else {
+            return Ok(());
+        };
+        let loaded = &main.loading.loaded;
+        let links: Links = looks.iter().flat_map(|look| look.links(&inputs)).collect();
         let knowledge = Knowledge {
             language: project.language,
             links: &links,
         };
         let mut space = Space::new(&tried, &loaded.graph);
         let mut goals = Goals::default();
-        let places: Vec<Key> = candidates
-            .list
-            .iter()
-            .map(|candidate| key(&candidate.finding, &loading.sources))
-            .collect();
-        let depends: Vec<Decides> = candidates
-            .list
-            .iter()
-            .enumerate()
-            .map(|(at, one)| Decides::of(one, at, &knowledge, &mut space, &mut goals))
-            .collect();
+        let mut asked: Vec<Question<'_>> = Vec::new();
+        for (number, look) in looks.iter().enumerate() {
+            let Some(pinned) = names::pinned(&look.named, &names, &tried) else {
+                all_named = false;
+                continue;
+            };
+            goals.add_choices(&mut space, &pinned);
+            let positions = look.positions(&inputs);
+            let mut own = Space::over(&tried, &look.loading.loaded.graph, positions);
+            for candidate in &look.candidates.list {
+                let at = asked.len();
+                let decides = match number {
+                    0 => Decides::of(candidate, &mut space, false),
+                    _ => Decides::of(candidate, &mut own, true),
+                };
+                let decides = decides.settled(at, &pinned, &knowledge, &mut space, &mut goals);
+                asked.push(Question {
+                    candidate,
+                    place: key(&candidate.finding, &look.loading.sources),
+                    decides,
+                    sources: &look.loading.sources,
+                });
+            }
+        }
         local_goals(loaded, project.language, &mut space, &mut goals);
         let most = (EFFORT / (loaded.graph.len() + 8)).clamp(64, TRIALS);
         let base = Arc::new(Said::of(
@@ -145,8 +174,8 @@ impl Snapshot {
         let strengths = STRENGTHS.into_iter().filter(|_| !whole);
         for strength in strengths {
             let is_open = |at: usize| {
-                let place = places.get(at);
-                place.is_some_and(|key| base.get(key).is_none() && !seen.contains_key(key))
+                let one = asked.get(at).map(|one| &one.place);
+                one.is_some_and(|key| base.get(key).is_none() && !seen.contains_key(key))
             };
             let wanted = goals.combinations(&space, strength, is_open);
             let known = rows.len();
@@ -163,18 +192,18 @@ impl Snapshot {
         }
         // What decides each finding, where a candidate says so.
         let mut deciders: FxHashMap<&Key, BTreeSet<Factor>> = FxHashMap::default();
-        for (place, decides) in places.iter().zip(&depends) {
-            deciders.entry(place).or_default().extend(&decides.factors);
+        for one in &asked {
+            let known = deciders.entry(&one.place).or_default();
+            known.extend(&one.decides.factors);
         }
         let mut everything = Everything {
             trials: rows.len(),
             dependent: {
-                let all = places.iter().zip(&depends).zip(&candidates.list);
-                let dependent = all.filter(|((_, one), candidate)| {
-                    !one.inputs.is_empty() && candidate.mirrors.is_none()
+                let dependent = asked.iter().filter(|one| {
+                    !one.decides.inputs.is_empty() && one.candidate.mirrors.is_none()
                 });
                 dependent
-                    .map(|((place, _), _)| place)
+                    .map(|one| &one.place)
                     .collect::<FxHashSet<_>>()
                     .len()
             },
@@ -197,28 +226,40 @@ impl Snapshot {
         }
         let violable: FxHashSet<&Key> = seen.keys().collect();
         let mut asked_of: FxHashSet<&Key> = FxHashSet::default();
-        let asked = candidates.list.iter().zip(&depends).zip(&places);
-        let (texts, others): (Vec<_>, Vec<_>) =
-            asked.partition(|((candidate, _), _)| candidate.mirrors.is_none());
-        for ((candidate, decides), place) in texts.into_iter().chain(others) {
+        let (texts, others): (Vec<_>, Vec<_>) = asked
+            .iter()
+            .partition(|one| one.candidate.mirrors.is_none());
+        for one in texts.into_iter().chain(others) {
+            let Question {
+                candidate,
+                place,
+                decides,
+                sources,
+            } = one;
             let known = base.get(place).is_some() || violable.contains(place);
             let decided = known || whole || (decides.proved && covered);
             // Several ways to one finding are one question, and so are two orders of its members.
-            let asked = |key: &Key| asked_of.contains(key) || violable.contains(key);
+            let is_asked = |key: &Key| asked_of.contains(key) || violable.contains(key);
             let twin = candidate.mirrors.map(|span| {
                 let code = candidate.finding.code.clone();
-                place_of(code, span, &loading.sources)
+                place_of(code, span, sources)
             });
-            if decided || twin.as_ref().is_some_and(asked) || !asked_of.insert(place) {
+            if decided || twin.as_ref().is_some_and(is_asked) || !asked_of.insert(place) {
                 continue;
             }
             let mut open = undecided(candidate, decides, &tried);
-            let files = report.sources.merge(vec![loading.sources.clone()]);
+            let files = report.sources.merge(vec![(*sources).clone()]);
+            open.move_to(files.first().map_or(&[], Vec::as_slice));
+            everything.undecided.push(open);
+        }
+        if !all_named && !whole {
+            let mut open = names::undecided(&names, &tried);
+            let files = report.sources.merge(vec![main.loading.sources.clone()]);
             open.move_to(files.first().map_or(&[], Vec::as_slice));
             everything.undecided.push(open);
         }
         for mut open in tried.iter().filter(|one| one.beyond).map(beyond_reach) {
-            let files = report.sources.merge(vec![loading.sources.clone()]);
+            let files = report.sources.merge(vec![main.loading.sources.clone()]);
             open.move_to(files.first().map_or(&[], Vec::as_slice));
             everything.undecided.push(open);
         }
@@ -228,16 +269,13 @@ impl Snapshot {
             && let Some(proof) = space.proof()
         {
             let open: FxHashSet<&str> = everything.undecided.iter().map(|one| &*one.code).collect();
-            let held = candidates.list.iter().zip(&places).zip(&depends);
-            let held = held.filter(|((_, place), decides)| {
-                let gated = decides
-                    .factors
-                    .iter()
-                    .any(|one| matches!(one, Factor::Gate(_)));
-                gated && !violable.contains(place) && base.get(place).is_none()
+            let held = asked.iter().filter(|one| {
+                let mut factors = one.decides.factors.iter();
+                let gated = factors.any(|one| matches!(one, Factor::Gate(_)));
+                gated && !violable.contains(&one.place) && base.get(&one.place).is_none()
             });
             let rules: BTreeSet<&str> = held
-                .map(|((candidate, _), _)| candidate.finding.code.as_str())
+                .map(|one| one.candidate.finding.code.as_str())
                 .filter(|code| !open.contains(code))
                 .collect();
             if !rules.is_empty() {
@@ -308,6 +346,8 @@ impl Snapshot {
 struct Decides {
     factors: BTreeSet<Factor>,
     inputs: BTreeSet<usize>,
+    /// Inputs of which more matters than what they are equal to.
+    opaque: BTreeSet<usize>,
     /// Whether trying all combinations proves that it never happens.
     proved: bool,
 }
@@ -322,15 +362,9 @@ struct Knowledge<'a> {
 type Links = BTreeSet<(usize, usize)>;
 
 impl Decides {
-    fn of(
-        candidate: &Candidate,
-        at: usize,
-        knowledge: &Knowledge<'_>,
-        space: &mut Space<'_>,
-        goals: &mut Goals,
-    ) -> Self {
+    /// What decides a candidate; the inputs alone, where its conditions are not those that are followed.
+    fn of(candidate: &Candidate, space: &mut Space<'_>, inputs_alone: bool) -> Self {
         let mut factors = BTreeSet::new();
-        // Inputs of which more matters than what they are equal to.
         let mut opaque = BTreeSet::new();
         for dependence in &candidate.depends {
             let own = space.factors(dependence.symbol);
@@ -340,14 +374,42 @@ impl Decides {
             factors.extend(own);
         }
         let inputs = space.inputs_of(&factors);
-        let provable = knowledge.proves(&inputs, &opaque, space.tried);
-        let proved = goals.add(space, &factors, at, provable) && provable;
+        if inputs_alone {
+            factors = inputs.iter().copied().map(Factor::Input).collect();
+        }
         Decides {
             factors,
             inputs,
-            proved,
+            opaque,
+            proved: false,
         }
     }
+
+    /// The same, once it is known what is to be tried, with inputs that name something pinned.
+    fn settled(
+        mut self,
+        at: usize,
+        pinned: &[Literal],
+        knowledge: &Knowledge<'_>,
+        space: &mut Space<'_>,
+        goals: &mut Goals,
+    ) -> Self {
+        let provable = knowledge.proves(&self.inputs, &self.opaque, space.tried);
+        let tried = goals.add(space, &self.factors, pinned, at, provable);
+        self.proved = tried && provable;
+        self.factors
+            .extend(pinned.iter().map(|(factor, _)| *factor));
+        self
+    }
+}
+
+/// Something that may break a rule, as it is asked.
+struct Question<'a> {
+    candidate: &'a Candidate,
+    place: Key,
+    decides: Decides,
+    /// The files that it is about.
+    sources: &'a Sources,
 }
 
 impl Knowledge<'_> {
@@ -392,14 +454,46 @@ impl Knowledge<'_> {
 }
 
 /// The inputs, each with the values that it is tried with.
-fn tried(
-    language: &dyn Language,
-    inputs: Vec<OpenInput>,
-    mut hints: FxHashMap<SymbolId, Vec<Value>>,
-    near: &FxHashMap<SymbolId, Vec<Value>>,
-    asked: &FxHashMap<SymbolId, Asked>,
-    links: &Links,
-) -> Vec<Tried> {
+fn tried(language: &dyn Language, inputs: &[OpenInput], looks: &[Look]) -> Vec<Tried> {
+    let mut hints: FxHashMap<SymbolId, Vec<Value>> = FxHashMap::default();
+    let mut near: FxHashMap<SymbolId, Vec<Value>> = FxHashMap::default();
+    let mut asked: FxHashMap<SymbolId, Asked> = FxHashMap::default();
+    let mut links = Links::new();
+    for look in looks {
+        let graph = &look.loading.loaded.graph;
+        // The same inputs have other symbols where something else is there.
+        let symbol = |symbol: SymbolId| match look.named.is_empty() {
+            true => Some(symbol),
+            false => {
+                let own = look.inputs.iter().find(|own| own.symbol == symbol)?;
+                let input = inputs.iter().find(|input| input.name == own.name)?;
+                Some(input.symbol)
+            }
+        };
+        let found = [
+            (compared::hints(graph, &look.candidates), &mut hints),
+            (near::near(graph, &look.candidates), &mut near),
+        ];
+        for (own, all) in found {
+            for (of, values) in own {
+                let Some(of) = symbol(of) else { continue };
+                let known = all.entry(of).or_default();
+                for value in values {
+                    if !known.iter().any(|own| own.same(&value)) {
+                        known.push(value);
+                    }
+                }
+            }
+        }
+        for (of, more) in compared::asked(graph, &look.candidates, language) {
+            if let Some(of) = symbol(of) {
+                let known = asked.entry(of).or_default();
+                *known = more.max(*known);
+            }
+        }
+        links.extend(look.links(inputs));
+    }
+    let (near, asked, links) = (&near, &asked, &links);
     // What one is compared with may be what another is that is compared with it.
     let symbol = |at: &usize| inputs.get(*at).map(|input| input.symbol);
     let mut grown = !links.is_empty();

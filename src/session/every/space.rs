@@ -47,10 +47,20 @@ pub(super) struct Space<'a> {
 impl<'a> Space<'a> {
     pub(super) fn new(tried: &'a [Tried], graph: &'a LocationGraph) -> Self {
         let inputs = tried.iter().enumerate();
+        let inputs = inputs.map(|(at, tried)| (tried.input.symbol, at)).collect();
+        Space::over(tried, graph, inputs)
+    }
+
+    /// The same, where other symbols stand for the inputs.
+    pub(super) fn over(
+        tried: &'a [Tried],
+        graph: &'a LocationGraph,
+        inputs: FxHashMap<SymbolId, usize>,
+    ) -> Self {
         Space {
             tried,
             graph,
-            inputs: inputs.map(|(at, tried)| (tried.input.symbol, at)).collect(),
+            inputs,
             clauses: Clauses::default(),
             values: FxHashMap::default(),
             gates: FxHashMap::default(),

@@ -191,6 +191,9 @@ impl Builder<'_> {
     pub(super) fn mentions(&mut self) {
         for candidate in std::mem::take(&mut self.entries) {
             for (host, port) in hosts(&candidate.key, &candidate.value) {
+                if self.options.all_inputs {
+                    self.mentioned.insert(host.into());
+                }
                 let Some(&target) = self.hosts.get(host) else {
                     continue;
                 };
@@ -224,7 +227,7 @@ fn holds_variable(text: &str) -> bool {
 
 /// The hosts that a value names: in URLs, in lists of `host:port`, or alone where the name of the
 /// variable says that it is a host.
-fn hosts<'v>(key: &str, value: &'v str) -> Vec<(&'v str, Option<u16>)> {
+pub(super) fn hosts<'v>(key: &str, value: &'v str) -> Vec<(&'v str, Option<u16>)> {
     let mut out = Vec::new();
     for word in value.split([',', ';', ' ']) {
         let url = word.split_once("://");

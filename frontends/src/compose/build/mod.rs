@@ -4,11 +4,13 @@ mod components;
 mod deploy;
 mod environment;
 mod mounts;
+mod naming;
 mod publish;
 mod service;
 mod uses;
 mod values;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use locus_core::facts::{AtomId, Facts};
@@ -54,6 +56,7 @@ pub(crate) fn build(
         publications: Vec::new(),
         hosts: FxHashMap::default(),
         entries: Vec::new(),
+        mentioned: BTreeSet::new(),
         mounted: Vec::new(),
     };
     // About one atom on a line and a new text on every second, so that tables seldom grow.
@@ -66,6 +69,7 @@ pub(crate) fn build(
     builder.services();
     builder.publish();
     builder.mentions();
+    builder.naming();
     let Builder {
         graph,
         facts,
@@ -122,6 +126,8 @@ pub(super) struct Builder<'b> {
     pub(super) hosts: FxHashMap<Arc<str>, AtomId>,
     /// Variables of containers whose values may name services.
     pub(super) entries: Vec<environment::Candidate>,
+    /// The hosts that variables of containers name, where every value of the project's variables is considered.
+    pub(super) mentioned: BTreeSet<Arc<str>>,
     /// The mounts of the service that is being built, with their paths.
     pub(super) mounted: Vec<(AtomId, Arc<str>, Span)>,
 }

@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use locus_core::facts::AtomId;
+use locus_core::value::SymbolId;
 use locus_core::values::{Address, Family};
 use locus_core::vocabulary::FieldId;
 use locus_core::{Diagnostic, Span, Value};
@@ -62,12 +63,10 @@ impl Builder<'_> {
             .or_else(|| item.some("published").and_then(Tree::shown))
             .unwrap_or_default();
         let atom = self.facts.atom(sig!("Publication"), name, span);
-        self.fact(
-            field!("Service", "publications"),
-            current.component.atom,
-            atom,
-            span,
-        );
+        let when = self.may_be_missing(item, published, span);
+        let publications = field!("Service", "publications");
+        let tuple = [current.component.atom, atom];
+        self.facts.tuple_when(publications, &tuple, span, when);
         self.fact(
             field!("Publication", "by"),
             atom,
@@ -118,6 +117,20 @@ impl Builder<'_> {
             open,
             span,
         });
+    }
+
+    /// The variables of a host port that may be empty: without one, nothing is published.
+    fn may_be_missing(&mut self, item: &Tree, published: Numbers, span: Span) -> Vec<SymbolId> {
+        let open = item.some("published").unwrap_or(item).open();
+        let Some(open) = open.filter(|_| self.options.all_inputs) else {
+            return Vec::new();
+        };
+        let never = [":-", ":?"].iter().any(|rule| open.written.contains(rule));
+        if published != Numbers::Open || never {
+            return Vec::new();
+        }
+        let variables = open.variables.iter();
+        variables.map(|name| self.variable(name, span)).collect()
     }
 
     /// States the ports and addresses of all publications.

@@ -66,7 +66,9 @@ impl Builder<'_> {
         };
         self.fact(field!("Reference", "word"), reference, name, span);
         // What nothing seems to define may be defined where a file could not be read.
-        let known = open.is_none() && (target.is_some() || self.project.complete);
+        // What names it by a variable is looked at with each name; with any other, nothing is what it names.
+        let readable = open.is_none() || self.options.all_inputs;
+        let known = readable && (target.is_some() || self.project.complete);
         let known = self.truth(known, span);
         self.fact(field!("Reference", "known"), reference, known, span);
         if let Some(target) = target {

@@ -77,7 +77,7 @@ impl Builder<'_> {
     }
 
     /// The symbol of a variable without a value.
-    fn variable(&mut self, name: &Arc<str>, span: Span) -> SymbolId {
+    pub(super) fn variable(&mut self, name: &Arc<str>, span: Span) -> SymbolId {
         if let Some(&symbol) = self.symbols.get(name) {
             return symbol;
         }

@@ -12,7 +12,7 @@ use locus_core::vocabulary::Sig;
 use rustc_hash::FxHashMap;
 
 use super::run::Configuration;
-use crate::engine::{Atom, AtomInfo, Database, DatabaseBuilder, Table, Tri};
+use crate::engine::{Atom, AtomInfo, Database, DatabaseBuilder, Reasons, Table, Tri};
 use crate::logic::RelationId;
 use crate::rules::{Origin, Program};
 use things::Owner;
@@ -200,12 +200,22 @@ impl<'a> Populate<'a> {
             Origin::Tuples(field) => {
                 let mut row: Vec<Atom> = Vec::new();
                 let relation = facts.relation_at(*field).into_iter();
-                for (tuple, written) in relation.flat_map(|relation| relation.placed()) {
+                let placed = relation.flat_map(|relation| {
+                    let all = relation.placed().enumerate();
+                    all.map(move |(at, tuple)| (relation.when(at), tuple))
+                });
+                for (when, (tuple, written)) in placed {
                     row.clear();
                     row.extend(tuple.iter().filter_map(|&id| self.fact(id)));
                     let span = written.or_else(|| tuple.last().map(|&id| facts.get(id).span));
-                    if row.len() == arity {
-                        table.push(&row, span, Tri::True);
+                    let mut reasons = Reasons::new();
+                    reasons.extend(when.filter_map(|symbol| u32::try_from(symbol.index()).ok()));
+                    if row.len() != arity {
+                        continue;
+                    }
+                    match reasons.is_empty() {
+                        true => table.push(&row, span, Tri::True),
+                        false => table.push_because(&row, span, Tri::Unknown, &reasons),
                     }
                 }
             }
