@@ -515,5 +515,9 @@ pub(crate) fn cases() -> Vec<(String, String)> {
             .into_iter()
             .map(|(name, text)| (name.to_owned(), text)),
     );
+    // Kinds of the control plane, and expressions: a name and an object in JSON in each line.
+    let lines = include_str!("control_plane.txt").lines();
+    let lines = lines.map(|line| line.split_once(' ').expect("a name and an object"));
+    all.extend(lines.map(|(name, text)| (name.to_owned(), format!("{text}\n"))));
     all
 }

@@ -321,7 +321,7 @@ fn broken<'n>(schema: &'n Node, node: &Node) -> Option<Broken<'n>> {
         }
     }
     if let (Some(text), Some(pattern)) = (&text, schema.str_of("pattern"))
-        && locus_core::values::pattern::finds(pattern, text) == Some(false)
+        && super::regular::finds(pattern, text) == Some(false)
     {
         return Some(Broken::Pattern(text.to_string(), pattern));
     }
@@ -385,6 +385,14 @@ fn broken<'n>(schema: &'n Node, node: &Node) -> Option<Broken<'n>> {
         _ => return None,
     };
     (!known.0).then(|| Broken::Format(text.to_string(), known.1))
+}
+
+/// Why a value does not fit a schema; none when it does, or may be null.
+pub(super) fn misfit(schema: &Node, node: &Node) -> Option<String> {
+    match node.is_null(Schema::GoYaml2) {
+        true => None,
+        false => refusal(schema, node),
+    }
 }
 
 /// Why a value is not allowed by a schema that only restricts values; none when it is.

@@ -28,6 +28,7 @@ pub mod placement;
 pub mod policy;
 pub mod rbac;
 mod reader;
+mod regular;
 pub mod release;
 mod render;
 pub mod scale;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::tokens::{Token, tokens};
 use super::value::Value;
 
 /// Expressions deeper than this are not read.
@@ -14,9 +15,12 @@ pub(super) enum Expression {
     Name(Arc<str>),
     /// A field of a value; whether it may be missing.
     Field(Box<Expression>, Arc<str>, bool),
-    Index(Box<Expression>, Box<Expression>),
+    /// An item of a value; whether it may be missing.
+    Index(Box<Expression>, Box<Expression>, bool),
     List(Vec<Expression>),
     Map(Vec<(Expression, Expression)>),
+    /// An item of a list, or the value of a key, that is left out when it is missing.
+    Maybe(Box<Expression>),
     /// A function, of a value or of none.
     Call(Option<Box<Expression>>, Arc<str>, Vec<Expression>),
     Not(Box<Expression>),
@@ -32,10 +36,11 @@ impl Expression {
         match self {
             Expression::Literal(_) => false,
             Expression::Name(used) => **used == *name,
-            Expression::Field(of, ..) | Expression::Not(of) | Expression::Negative(of) => {
-                of.mentions(name)
-            }
-            Expression::Index(a, b) | Expression::Binary(_, a, b) => {
+            Expression::Field(of, ..)
+            | Expression::Not(of)
+            | Expression::Negative(of)
+            | Expression::Maybe(of) => of.mentions(name),
+            Expression::Index(a, b, _) | Expression::Binary(_, a, b) => {
                 a.mentions(name) || b.mentions(name)
             }
             Expression::List(items) => in_any(items),
@@ -50,156 +55,49 @@ impl Expression {
     }
 }
 
-#[derive(Clone, Debug, PartialEq)]
-enum Token {
-    Name(Arc<str>),
-    Int(i64),
-    Double(f64),
-    Text(Arc<str>),
-    Sign(&'static str),
+/// Why a text was not read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Refused {
+    /// It is no expression.
+    Syntax(String),
+    /// It may be one, of a form that is not known here.
+    Beyond,
 }
 
-/// Reads an expression; none when it is not one, or beyond what is known.
-pub(super) fn parse(text: &str) -> Option<Expression> {
+pub(super) type Parsed<T> = Result<T, Refused>;
+
+/// Names that the language keeps for later.
+const RESERVED: [&str; 17] = [
+    "as",
+    "break",
+    "const",
+    "continue",
+    "else",
+    "for",
+    "function",
+    "if",
+    "import",
+    "in",
+    "let",
+    "loop",
+    "namespace",
+    "package",
+    "return",
+    "var",
+    "void",
+];
+
+/// Reads an expression.
+pub(super) fn parse(text: &str) -> Parsed<Expression> {
     let mut parser = Parser {
         tokens: tokens(text)?,
         at: 0,
         depth: 0,
     };
     let expression = parser.expression()?;
-    (parser.at == parser.tokens.len()).then_some(expression)
-}
-
-/// Longer signs come before those that they start with.
-const SIGNS: [&str; 25] = [
-    "&&", "||", "==", "!=", "<=", ">=", ".?", "<", ">", "!", "+", "-", "*", "/", "%", "?", ":",
-    "(", ")", "[", "]", "{", "}", ",", ".",
-];
-
-fn tokens(text: &str) -> Option<Vec<Token>> {
-    let mut tokens = Vec::new();
-    let mut rest = text;
-    loop {
-        rest = rest.trim_start();
-        let Some(first) = rest.chars().next() else {
-            return Some(tokens);
-        };
-        if let Some(comment) = rest.strip_prefix("//") {
-            rest = comment.split_once('\n').map_or("", |(_, after)| after);
-        } else if first.is_ascii_digit() {
-            let (token, after) = number(rest)?;
-            tokens.push(token);
-            rest = after;
-        } else if first == '"' || first == '\'' {
-            let (text, after) = quoted(rest, false)?;
-            tokens.push(Token::Text(text.into()));
-            rest = after;
-        } else if let Some(raw) = rest.strip_prefix(['r', 'R'])
-            && raw.starts_with(['"', '\''])
-        {
-            let (text, after) = quoted(raw, true)?;
-            tokens.push(Token::Text(text.into()));
-            rest = after;
-        } else if first.is_ascii_alphabetic() || first == '_' {
-            let end = rest
-                .find(|c: char| !c.is_ascii_alphanumeric() && c != '_')
-                .unwrap_or(rest.len());
-            let (name, after) = rest.split_at_checked(end)?;
-            if after.starts_with(['"', '\'']) {
-                // Bytes.
-                return None;
-            }
-            tokens.push(Token::Name(name.into()));
-            rest = after;
-        } else {
-            let sign = SIGNS.iter().find(|sign| rest.starts_with(**sign))?;
-            tokens.push(Token::Sign(sign));
-            rest = rest.get(sign.len()..)?;
-        }
-    }
-}
-
-fn number(text: &str) -> Option<(Token, &str)> {
-    let digits = |text: &str| {
-        text.find(|c: char| !c.is_ascii_digit())
-            .unwrap_or(text.len())
-    };
-    if let Some(hex) = text.strip_prefix("0x") {
-        let end = hex
-            .find(|c: char| !c.is_ascii_hexdigit())
-            .unwrap_or(hex.len());
-        let (number, after) = hex.split_at_checked(end)?;
-        return Some((Token::Int(i64::from_str_radix(number, 16).ok()?), after));
-    }
-    let mut end = digits(text);
-    let mut double = false;
-    let after = text.get(end..)?;
-    if let Some(fraction) = after.strip_prefix('.')
-        && fraction.starts_with(|c: char| c.is_ascii_digit())
-    {
-        double = true;
-        end += 1 + digits(fraction);
-    }
-    let after = text.get(end..)?;
-    if let Some(exponent) = after.strip_prefix(['e', 'E']) {
-        let signed = exponent.strip_prefix(['+', '-']);
-        let count = digits(signed.unwrap_or(exponent));
-        if count == 0 {
-            return None;
-        }
-        double = true;
-        end += 1 + usize::from(signed.is_some()) + count;
-    }
-    let (number, after) = text.split_at_checked(end)?;
-    if after.starts_with(['u', 'U']) {
-        return None;
-    }
-    let token = match double {
-        true => Token::Double(number.parse().ok()?),
-        false => Token::Int(number.parse().ok()?),
-    };
-    Some((token, after))
-}
-
-/// The text in quotes at the start of a text, and what comes after it.
-fn quoted(text: &str, raw: bool) -> Option<(String, &str)> {
-    let quote = ["\"\"\"", "'''", "\"", "'"]
-        .into_iter()
-        .find(|quote| text.starts_with(quote))?;
-    let mut rest = text.get(quote.len()..)?;
-    let mut out = String::new();
-    loop {
-        if let Some(after) = rest.strip_prefix(quote) {
-            return Some((out, after));
-        }
-        let c = rest.chars().next()?;
-        rest = rest.get(c.len_utf8()..)?;
-        if c != '\\' || raw {
-            out.push(c);
-            continue;
-        }
-        let escaped = rest.chars().next()?;
-        rest = rest.get(escaped.len_utf8()..)?;
-        let digits = |count: usize, rest: &str, radix: u32| {
-            let code = u32::from_str_radix(rest.get(..count)?, radix).ok()?;
-            char::from_u32(code)
-        };
-        let (c, used) = match escaped {
-            'n' => ('\n', 0),
-            't' => ('\t', 0),
-            'r' => ('\r', 0),
-            'a' => ('\u{7}', 0),
-            'b' => ('\u{8}', 0),
-            'f' => ('\u{c}', 0),
-            'v' => ('\u{b}', 0),
-            '\\' | '\'' | '"' | '`' | '?' => (escaped, 0),
-            'x' | 'X' => (digits(2, rest, 16)?, 2),
-            'u' => (digits(4, rest, 16)?, 4),
-            'U' => (digits(8, rest, 16)?, 8),
-            _ => return None,
-        };
-        out.push(c);
-        rest = rest.get(used..)?;
+    match parser.at == parser.tokens.len() {
+        true => Ok(expression),
+        false => Err(parser.unexpected()),
     }
 }
 
@@ -210,6 +108,13 @@ struct Parser {
 }
 
 impl Parser {
+    fn unexpected(&self) -> Refused {
+        Refused::Syntax(match self.tokens.get(self.at) {
+            Some(token) => format!("`{token}` is not expected there"),
+            None => "it ends too early".to_owned(),
+        })
+    }
+
     fn is(&self, sign: &str) -> bool {
         matches!(self.tokens.get(self.at), Some(Token::Sign(next)) if *next == sign)
     }
@@ -220,33 +125,46 @@ impl Parser {
         is
     }
 
-    fn name(&mut self) -> Option<Arc<str>> {
-        let Some(Token::Name(name)) = self.tokens.get(self.at) else {
-            return None;
-        };
-        let name = name.clone();
-        self.at += 1;
-        Some(name)
+    fn need(&mut self, sign: &str) -> Parsed<()> {
+        match self.take(sign) {
+            true => Ok(()),
+            false => Err(self.unexpected()),
+        }
     }
 
-    fn expression(&mut self) -> Option<Expression> {
+    fn deeper(&mut self) -> Parsed<()> {
         self.depth += 1;
-        if self.depth > DEPTH {
-            return None;
+        match self.depth > DEPTH {
+            true => Err(Refused::Beyond),
+            false => Ok(()),
         }
+    }
+
+    /// The name of a field.
+    fn name(&mut self) -> Parsed<Arc<str>> {
+        match self.tokens.get(self.at) {
+            Some(Token::Name(name)) => {
+                let name = name.clone();
+                self.at += 1;
+                Ok(name)
+            }
+            _ => Err(self.unexpected()),
+        }
+    }
+
+    fn expression(&mut self) -> Parsed<Expression> {
+        self.deeper()?;
         let condition = self.binary(0)?;
         let whole = if self.take("?") {
             let yes = self.binary(0)?;
-            if !self.take(":") {
-                return None;
-            }
+            self.need(":")?;
             let no = self.expression()?;
             Expression::If(condition.into(), yes.into(), no.into())
         } else {
             condition
         };
         self.depth -= 1;
-        Some(whole)
+        Ok(whole)
     }
 
     /// An operator of a level that is next.
@@ -269,7 +187,7 @@ impl Parser {
         Some(found)
     }
 
-    fn binary(&mut self, level: usize) -> Option<Expression> {
+    fn binary(&mut self, level: usize) -> Parsed<Expression> {
         if level == 5 {
             return self.unary();
         }
@@ -278,107 +196,133 @@ impl Parser {
         while let Some(operator) = self.operator(level) {
             count += 1;
             if count > DEPTH {
-                return None;
+                return Err(Refused::Beyond);
             }
             let right = self.binary(level + 1)?;
             left = Expression::Binary(operator, left.into(), right.into());
         }
-        Some(left)
+        Ok(left)
     }
 
-    fn unary(&mut self) -> Option<Expression> {
-        self.depth += 1;
-        if self.depth > DEPTH {
-            return None;
-        }
+    fn unary(&mut self) -> Parsed<Expression> {
+        self.deeper()?;
         let found = if self.take("!") {
             Expression::Not(self.unary()?.into())
         } else if self.take("-") {
-            Expression::Negative(self.unary()?.into())
+            match self.tokens.get(self.at) {
+                // The smallest number has no positive counterpart.
+                Some(Token::Least) => {
+                    self.at += 1;
+                    Expression::Literal(Value::Int(i64::MIN))
+                }
+                _ => Expression::Negative(self.unary()?.into()),
+            }
         } else {
             self.member()?
         };
         self.depth -= 1;
-        Some(found)
+        Ok(found)
     }
 
-    fn member(&mut self) -> Option<Expression> {
+    fn member(&mut self) -> Parsed<Expression> {
         let mut value = self.primary()?;
         let mut count = 0;
         loop {
             count += 1;
             if count > DEPTH {
-                return None;
+                return Err(Refused::Beyond);
             }
             if self.take(".?") {
                 value = Expression::Field(value.into(), self.name()?, true);
             } else if self.take(".") {
                 let name = self.name()?;
                 value = match self.take("(") {
-                    true => Expression::Call(Some(value.into()), name, self.list(")")?),
+                    true => Expression::Call(Some(value.into()), name, self.list(")", false)?),
                     false => Expression::Field(value.into(), name, false),
                 };
             } else if self.take("[") {
+                let optional = self.take("?");
                 let index = self.expression()?;
-                if !self.take("]") {
-                    return None;
-                }
-                value = Expression::Index(value.into(), index.into());
+                self.need("]")?;
+                value = Expression::Index(value.into(), index.into(), optional);
+            } else if self.is("{") && matches!(value, Expression::Name(_) | Expression::Field(..)) {
+                // A message.
+                return Err(Refused::Beyond);
             } else {
-                return Some(value);
+                return Ok(value);
             }
         }
     }
 
-    /// Expressions up to a sign.
-    fn list(&mut self, end: &str) -> Option<Vec<Expression>> {
+    /// Expressions up to a sign; a list may leave some out, and may end with a comma.
+    fn list(&mut self, end: &str, literal: bool) -> Parsed<Vec<Expression>> {
         let mut items = Vec::new();
         while !self.take(end) {
-            items.push(self.expression()?);
-            if !self.take(",") && !self.is(end) {
-                return None;
+            let optional = literal && self.take("?");
+            let item = self.expression()?;
+            items.push(match optional {
+                true => Expression::Maybe(item.into()),
+                false => item,
+            });
+            let comma = self.take(",");
+            if (!comma && !self.is(end)) || (comma && !literal && self.is(end)) {
+                return Err(self.unexpected());
             }
         }
-        Some(items)
+        Ok(items)
     }
 
-    fn primary(&mut self) -> Option<Expression> {
+    fn primary(&mut self) -> Parsed<Expression> {
         if self.take("(") {
             let inner = self.expression()?;
-            return self.take(")").then_some(inner);
+            self.need(")")?;
+            return Ok(inner);
         }
         if self.take("[") {
-            return Some(Expression::List(self.list("]")?));
+            return Ok(Expression::List(self.list("]", true)?));
         }
         if self.take("{") {
             let mut entries = Vec::new();
             while !self.take("}") {
+                let optional = self.take("?");
                 let key = self.expression()?;
-                if !self.take(":") {
-                    return None;
-                }
-                entries.push((key, self.expression()?));
+                self.need(":")?;
+                let value = self.expression()?;
+                entries.push(match optional {
+                    true => (key, Expression::Maybe(value.into())),
+                    false => (key, value),
+                });
                 if !self.take(",") && !self.is("}") {
-                    return None;
+                    return Err(self.unexpected());
                 }
             }
-            return Some(Expression::Map(entries));
+            return Ok(Expression::Map(entries));
         }
-        let token = self.tokens.get(self.at)?.clone();
-        self.at += 1;
-        Some(match token {
-            Token::Int(n) => Expression::Literal(Value::Int(n)),
-            Token::Double(n) => Expression::Literal(Value::Double(n)),
-            Token::Text(text) => Expression::Literal(Value::Text(text)),
+        if self.is(".") {
+            // A name of the outermost scope.
+            return Err(Refused::Beyond);
+        }
+        let Some(token) = self.tokens.get(self.at).cloned() else {
+            return Err(self.unexpected());
+        };
+        let found = match token {
+            Token::Literal(value) => Expression::Literal(value),
             Token::Name(name) => match &*name {
                 "true" => Expression::Literal(Value::Bool(true)),
                 "false" => Expression::Literal(Value::Bool(false)),
                 "null" => Expression::Literal(Value::Null),
-                "in" => return None,
-                _ if self.take("(") => Expression::Call(None, name, self.list(")")?),
-                _ => Expression::Name(name),
+                word if RESERVED.contains(&word) => return Err(self.unexpected()),
+                _ => {
+                    self.at += 1;
+                    return Ok(match self.take("(") {
+                        true => Expression::Call(None, name, self.list(")", false)?),
+                        false => Expression::Name(name),
+                    });
+                }
             },
-            Token::Sign(_) => return None,
-        })
+            Token::Sign(_) | Token::Least => return Err(self.unexpected()),
+        };
+        self.at += 1;
+        Ok(found)
     }
 }

@@ -1,9 +1,17 @@
 //! Values of expressions, and those of objects with the defaults of their schema.
 
 use std::cmp::Ordering;
+use std::net::IpAddr;
 use std::sync::Arc;
 
+use jiff::Timestamp;
 use locus_core::Int;
+
+use super::format::Format;
+use super::quantity::Quantity;
+use super::semver::Version;
+use super::url::Url;
+use super::{bytes, time};
 
 use crate::kubernetes::access::Access as _;
 use crate::yaml::{Kind, Node, Schema, Typed};
@@ -17,14 +25,28 @@ pub(super) enum Value {
     Null,
     Bool(bool),
     Int(i64),
+    Uint(u64),
     Double(f64),
     Text(Arc<str>),
+    Bytes(Arc<[u8]>),
     List(Arc<Vec<Value>>),
     /// Keys and values, in their order.
     Map(Arc<Vec<(Value, Value)>>),
     /// A field that may be missing.
     Optional(Option<Box<Value>>),
-    /// A value of a type that is not known here, such as a time.
+    Time(Timestamp),
+    /// In nanoseconds.
+    Duration(i64),
+    Quantity(Quantity),
+    Ip(IpAddr),
+    /// An address with the number of its bits that count.
+    Cidr(IpAddr, u8),
+    Url(Arc<Url>),
+    Version(Arc<Version>),
+    Format(Format),
+    /// The name of a type.
+    Type(&'static str),
+    /// A value that is not known here.
     Opaque,
 }
 
@@ -46,11 +68,50 @@ impl Value {
         Value::Text(text.into())
     }
 
+    /// The name of the type of a value; none for one that is rarely asked for.
+    pub(super) fn type_name(&self) -> Option<&'static str> {
+        Some(match self {
+            Value::Null => "null_type",
+            Value::Bool(_) => "bool",
+            Value::Int(_) => "int",
+            Value::Uint(_) => "uint",
+            Value::Double(_) => "double",
+            Value::Text(_) => "string",
+            Value::Bytes(_) => "bytes",
+            Value::List(_) => "list",
+            _ => return None,
+        })
+    }
+
+    /// Whether two values are of plain types that have no order with each other.
+    pub(super) fn is_other_kind(&self, other: &Value) -> bool {
+        let kind = |value: &Value| match value {
+            Value::Bool(_) => Some(0),
+            Value::Int(_) | Value::Uint(_) | Value::Double(_) => Some(1),
+            Value::Text(_) => Some(2),
+            Value::Bytes(_) => Some(3),
+            Value::Time(_) => Some(4),
+            Value::Duration(_) => Some(5),
+            _ => None,
+        };
+        kind(self)
+            .zip(kind(other))
+            .is_some_and(|(own, other)| own != other)
+    }
+
     /// Whether two values are equal; none when that is not known.
     pub(super) fn equals(&self, other: &Value) -> Option<bool> {
         Some(match (self, other) {
             (Value::Opaque, _) | (_, Value::Opaque) => return None,
-            (Value::Optional(_), _) | (_, Value::Optional(_)) => return None,
+            (Value::Optional(None), Value::Optional(None)) => true,
+            (Value::Optional(Some(a)), Value::Optional(Some(b))) => return a.equals(b),
+            (Value::Quantity(a), Value::Quantity(b)) => return Some(a.compare(b)?.is_eq()),
+            (Value::Ip(a), Value::Ip(b)) => a == b,
+            (Value::Cidr(a, n), Value::Cidr(b, m)) => a == b && n == m,
+            (Value::Url(a), Value::Url(b)) => a == b,
+            (Value::Version(a), Value::Version(b)) => a.compare(b).is_eq(),
+            (Value::Format(_), Value::Format(_)) => return None,
+            (Value::Type(a), Value::Type(b)) => a == b,
             (Value::Null, Value::Null) => true,
             (Value::Bool(a), Value::Bool(b)) => a == b,
             (Value::Text(a), Value::Text(b)) => a == b,
@@ -85,6 +146,12 @@ impl Value {
     pub(super) fn compare(&self, other: &Value) -> Option<Ordering> {
         match (self, other) {
             (Value::Int(a), Value::Int(b)) => Some(a.cmp(b)),
+            (Value::Uint(a), Value::Uint(b)) => Some(a.cmp(b)),
+            (Value::Int(a), Value::Uint(b)) => Some(i128::from(*a).cmp(&i128::from(*b))),
+            (Value::Uint(a), Value::Int(b)) => Some(i128::from(*a).cmp(&i128::from(*b))),
+            (Value::Bytes(a), Value::Bytes(b)) => Some(a.cmp(b)),
+            (Value::Time(a), Value::Time(b)) => Some(a.cmp(b)),
+            (Value::Duration(a), Value::Duration(b)) => Some(a.cmp(b)),
             (Value::Text(a), Value::Text(b)) => Some(a.cmp(b)),
             (Value::Bool(a), Value::Bool(b)) => Some(a.cmp(b)),
             _ => self.number()?.partial_cmp(&other.number()?),
@@ -98,6 +165,7 @@ impl Value {
     fn number(&self) -> Option<f64> {
         match self {
             Value::Int(n) if n.unsigned_abs() < 1 << 53 => Some(*n as f64),
+            Value::Uint(n) if *n < 1 << 53 => Some(*n as f64),
             Value::Double(n) => Some(*n),
             _ => None,
         }
@@ -120,9 +188,19 @@ fn read(schema: Option<&Node>, node: &Node, depth: usize) -> Option<Value> {
     }
     let format = schema.and_then(|schema| schema.str_of("format"));
     let kind = schema.and_then(|schema| schema.str_of("type"));
-    if kind == Some("string") && matches!(format, Some("date-time" | "date" | "duration" | "byte"))
+    if kind == Some("string")
+        && let Some(format @ ("date-time" | "date" | "duration" | "byte")) = format
     {
-        return Some(Value::Opaque);
+        let Typed::Str(text) = node.typed(Schema::GoYaml2)? else {
+            return None;
+        };
+        let value = match format {
+            "date-time" => time::instant(&text).map(Value::Time),
+            "date" => time::instant(&format!("{text}T00:00:00Z")).map(Value::Time),
+            "duration" => time::duration(&text).map(Value::Duration),
+            _ => bytes::decoded(&text).map(|bytes| Value::Bytes(bytes.into())),
+        };
+        return Some(value.unwrap_or(Value::Opaque));
     }
     match &node.kind {
         Kind::Sequence(items) => {

@@ -3,7 +3,9 @@
 use super::network::is_address;
 use super::{DNS_SUBDOMAIN, Here};
 use crate::kubernetes::access::Access as _;
+use crate::kubernetes::cel::bytes;
 use crate::kubernetes::text;
+use crate::yaml::Schema;
 
 pub(super) fn check(group: &str, name: &str, here: &mut Here<'_, '_, '_>) {
     match (group, name) {
@@ -84,8 +86,169 @@ pub(super) fn check(group: &str, name: &str, here: &mut Here<'_, '_, '_>) {
                 here.not_empty(key);
             }
         }
+        ("apiregistration", "APIService") => service_name(here),
+        ("apiregistration", "APIServiceSpec") => service(here),
+        ("certificates", "CertificateSigningRequestSpec") => request(here),
         _ => {}
     }
+}
+
+/// The name of an `APIService` is its version and group.
+fn service_name(here: &mut Here<'_, '_, '_>) {
+    let spec = here.node.some("spec");
+    let field = |key: &str| spec.and_then(|spec| spec.str_of(key)).unwrap_or("");
+    let wanted = format!("{}.{}", field("version"), field("group"));
+    let name = here.node.some("metadata");
+    let name = name.and_then(|metadata| metadata.text_of("name"));
+    if let Some(name) = name
+        && *name.text != *wanted
+        && spec.is_some()
+    {
+        let message = format!("the name must be `{wanted}`, of `spec.version` and `spec.group`");
+        here.value(message, name.span, "rename the object");
+    }
+}
+
+fn service(here: &mut Here<'_, '_, '_>) {
+    if here.node.str_of("version") != Some("v1") {
+        here.not_empty("group");
+    }
+    here.dns_subdomain("group");
+    here.not_empty("version");
+    let help = "write it as in `v1` or `v1beta1`";
+    here.syntax("version", text::is_rfc1035_label, "a version", help);
+    here.range("groupPriorityMinimum", 1, 20_000);
+    here.range("versionPriority", 1, 1_000);
+    let insecure = here.node.bool_of("insecureSkipTLSVerify") == Some(true);
+    let certificate = here
+        .node
+        .str_of("caBundle")
+        .is_some_and(|text| !text.is_empty());
+    let Some(service) = here.node.some("service") else {
+        for (key, given) in [
+            ("caBundle", certificate),
+            ("insecureSkipTLSVerify", insecure),
+        ] {
+            if given {
+                let span = here.key_span(key);
+                here.fields(
+                    format!("`{key}` needs a `service`"),
+                    span,
+                    "add the service, or remove it",
+                );
+            }
+        }
+        return;
+    };
+    for key in ["namespace", "name"] {
+        if service.str_of(key).is_none_or(str::is_empty) {
+            let message = format!("`{}.{key}` must be given", here.path("service"));
+            let span = here.key_span("service");
+            here.value(message, span, "name the service that serves this version");
+        }
+    }
+    if let Some(port) = service.int_of("port")
+        && !(1..=65535).contains(&port)
+    {
+        let message = format!(
+            "`{}.port` is {port}, outside 1 to 65535",
+            here.path("service")
+        );
+        here.value(
+            message,
+            service.span_of("port"),
+            "use a number from 1 to 65535",
+        );
+    }
+    if insecure && certificate {
+        let span = here.key_span("insecureSkipTLSVerify");
+        let message = "`insecureSkipTLSVerify` does not go with `caBundle`".to_owned();
+        here.fields(message, span, "remove one of them");
+    }
+}
+
+/// What a certificate may be used for.
+const USAGES: [&str; 23] = [
+    "signing",
+    "digital signature",
+    "content commitment",
+    "key encipherment",
+    "key agreement",
+    "data encipherment",
+    "cert sign",
+    "crl sign",
+    "encipher only",
+    "decipher only",
+    "any",
+    "server auth",
+    "client auth",
+    "code signing",
+    "email protection",
+    "s/mime",
+    "ipsec end system",
+    "ipsec tunnel",
+    "ipsec user",
+    "timestamping",
+    "ocsp signing",
+    "microsoft sgc",
+    "netscape sgc",
+];
+
+/// A request for a certificate.
+fn request(here: &mut Here<'_, '_, '_>) {
+    here.not_empty("usages");
+    let mut seen: Vec<String> = Vec::new();
+    for usage in here.node.texts("usages") {
+        if !USAGES.contains(&&*usage.text) {
+            let near = locus_core::suggest::did_you_mean(&usage.text, USAGES);
+            let help = near.unwrap_or_else(|| "write it as in `client auth`".to_owned());
+            here.value(
+                format!("`{}` is not a usage of certificates", usage.text),
+                usage.span,
+                help,
+            );
+        } else if seen.iter().any(|known| **known == *usage.text) {
+            let message = format!("`{}` is in `usages` twice", usage.text);
+            here.fields(message, usage.span, "remove one of them");
+        }
+        seen.push(usage.text.to_string());
+    }
+    here.range("expirationSeconds", 600, i64::MAX);
+    if let Some(signer) = here.node.text_of("signerName") {
+        let help = "write it as in `kubernetes.io/kube-apiserver-client`";
+        if !is_signer(&signer.text) {
+            here.value(
+                format!("`{}` is not a signer", signer.text),
+                signer.span,
+                help,
+            );
+        } else if *signer.text == *"kubernetes.io/legacy-unknown" {
+            let message =
+                "`kubernetes.io/legacy-unknown` signs no requests of this version".to_owned();
+            here.value(message, signer.span, help);
+        }
+    }
+    if let Some(given) = here.node.text_of("request") {
+        let pem = bytes::decoded(&given.text).and_then(|bytes| String::from_utf8(bytes).ok());
+        let is_request = pem.is_some_and(|pem| {
+            let start = pem.find("-----BEGIN CERTIFICATE REQUEST-----");
+            start.is_some() && pem.contains("-----END CERTIFICATE REQUEST-----")
+        });
+        if text::is_base64(&given.text) && !is_request {
+            let message = "`request` holds no certificate request".to_owned();
+            let help = "encode a PEM block of type `CERTIFICATE REQUEST` in base64";
+            here.value(message, given.span, help);
+        }
+    }
+}
+
+/// Whether a text names a signer: a domain of two parts at least, and a path.
+fn is_signer(name: &str) -> bool {
+    let parts: Vec<&str> = name.split('/').collect();
+    let [domain, path] = parts.as_slice() else {
+        return false;
+    };
+    domain.contains('.') && text::is_dns_subdomain(domain) && text::is_dns_subdomain(path)
 }
 
 fn is_provisioner(name: &str) -> bool {
@@ -136,8 +299,14 @@ fn slice(here: &mut Here<'_, '_, '_>) {
     }
 }
 
-/// Requires the names of hosts to be names.
+/// Requires the names of hosts to be names. What is null is an empty name to the server.
 pub(super) fn hosts(here: &mut Here<'_, '_, '_>, key: &str) {
+    for item in here.node.items(key) {
+        if item.is_null(Schema::GoYaml2) {
+            let message = "a host must not be null".to_owned();
+            here.value(message, item.used_at(), "remove it, or write the name");
+        }
+    }
     for host in here.node.texts(key) {
         let name = host.text.strip_prefix("*.").unwrap_or(&host.text);
         if !text::is_dns_subdomain(name) {

@@ -4,6 +4,7 @@ use locus_core::Diagnostic;
 
 use super::Here;
 use crate::kubernetes::access::Access as _;
+use crate::kubernetes::cel::bytes;
 use crate::kubernetes::text;
 use crate::yaml::Node;
 
@@ -24,6 +25,7 @@ pub(super) fn check(name: &str, here: &mut Here<'_, '_, '_>) {
         "Secret" => {
             keys(here, &["data", "stringData"]);
             secret(here);
+            registry(here);
         }
         _ => {}
     }
@@ -108,10 +110,59 @@ fn secret(here: &mut Here<'_, '_, '_>) {
     }
 }
 
+/// Logins for registries of images are objects in JSON.
+fn registry(here: &mut Here<'_, '_, '_>) {
+    let key = match here.node.str_of("type") {
+        Some("kubernetes.io/dockercfg") => ".dockercfg",
+        Some("kubernetes.io/dockerconfigjson") => ".dockerconfigjson",
+        _ => return,
+    };
+    // What is written as text takes the place of what is encoded.
+    let plain = here
+        .node
+        .some("stringData")
+        .and_then(|map| map.text_of(key));
+    let given = match plain {
+        Some(given) => Some((given.text.to_string(), given.span)),
+        None => here
+            .node
+            .some("data")
+            .and_then(|map| map.text_of(key))
+            .and_then(|given| {
+                let decoded = String::from_utf8(bytes::decoded(&given.text)?).ok()?;
+                Some((decoded, given.span))
+            }),
+    };
+    let Some((json, span)) = given else {
+        return;
+    };
+    let read = serde_json::from_str::<serde_json::Value>(&json);
+    let wrong = match read {
+        Ok(value) if value.is_object() || value.is_null() => return,
+        Ok(_) => "is not an object".to_owned(),
+        Err(error) => format!(
+            "is not JSON: line {}, column {}",
+            error.line(),
+            error.column()
+        ),
+    };
+    let message = format!("what `{key}` holds {wrong}");
+    here.value(
+        message,
+        span,
+        "write it as in `{\"auths\": {\"registry.example.org\": {\"auth\": \"...\"}}}`",
+    );
+}
+
 /// Checks a definition of custom resources.
 pub(super) fn definition(name: &str, here: &mut Here<'_, '_, '_>) {
     match name {
         "CustomResourceDefinition" => custom(here),
+        "CustomResourceDefinitionVersion"
+            if here.node.at(&["schema", "openAPIV3Schema"]).is_some() =>
+        {
+            super::schemas::check(here);
+        }
         "CustomResourceDefinitionVersion"
             if here.node.at(&["schema", "openAPIV3Schema"]).is_none() =>
         {

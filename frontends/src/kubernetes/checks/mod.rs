@@ -7,10 +7,14 @@ mod access_control;
 mod amounts;
 mod cluster;
 mod config;
+mod devices;
+mod expressions;
+mod flow;
 pub(super) mod needed;
 mod network;
 mod pod;
 mod scale;
+mod schemas;
 mod selector;
 mod storage;
 mod workload;
@@ -43,6 +47,7 @@ pub(crate) fn check(definition: &Definition, here: &mut Here<'_, '_, '_>) {
     let name = definition.name;
     needed::check(definition.group, name, here);
     cluster::check(definition.group, name, here);
+    expressions::check(definition.group, name, here);
     match definition.group {
         "core" => {
             pod::check(name, here);
@@ -55,6 +60,8 @@ pub(crate) fn check(definition: &Definition, here: &mut Here<'_, '_, '_>) {
         "policy" | "autoscaling" => scale::check(name, here),
         "rbac" => access_control::check(name, here),
         "meta" => selector::check(name, here),
+        "flowcontrol" => flow::check(name, here),
+        "resource" => devices::check(name, here),
         "apiextensions" => config::definition(name, here),
         _ => {}
     }

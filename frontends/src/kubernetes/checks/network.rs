@@ -6,6 +6,7 @@ use rustc_hash::FxHashMap;
 
 use super::Here;
 use crate::kubernetes::access::Access as _;
+use crate::kubernetes::cel::address;
 use crate::kubernetes::metadata;
 use crate::kubernetes::object::Text;
 use crate::kubernetes::text;
@@ -157,7 +158,9 @@ fn service_spec(here: &mut Here<'_, '_, '_>) {
         help,
     );
     for range in here.node.texts("loadBalancerSourceRanges") {
-        cidr(here, &range);
+        if cidr(here, &range).is_some() {
+            no_host(here, &range);
+        }
     }
 }
 
@@ -173,6 +176,26 @@ fn cidr(here: &mut Here<'_, '_, '_>, text: &Text) -> Option<Cidr> {
         here.value(message, text.span, "write it as in `10.0.0.0/16`");
     }
     block
+}
+
+/// Says of a block that it is written with an address in it; since 1.36 that is refused, before it was a warning.
+fn no_host(here: &mut Here<'_, '_, '_>, text: &Text) {
+    let Some((address, bits)) = address::cidr(text.text.trim()) else {
+        return;
+    };
+    let first = address::masked((address, bits));
+    if first == address {
+        return;
+    }
+    let message = format!("`{}` has bits beyond its prefix of {bits}", text.text);
+    let help = format!(
+        "write `{first}/{bits}` for the block, or `{address}` with all its bits for the one address"
+    );
+    let diagnostic = match here.release {
+        36.. => Diagnostic::error("k8s-value", message),
+        _ => Diagnostic::warning("k8s-value", message),
+    };
+    here.push(diagnostic.at(text.span).help(help));
 }
 
 /// Checks ingresses and network policies.
@@ -315,10 +338,12 @@ fn ip_block(here: &mut Here<'_, '_, '_>) {
     let Some(block) = cidr(here, &text) else {
         return;
     };
+    no_host(here, &text);
     for except in here.node.texts("except") {
         let Some(inner) = cidr(here, &except) else {
             continue;
         };
+        no_host(here, &except);
         if !block.covers(inner) || block.prefix == inner.prefix {
             let family = |family: Family| match family {
                 Family::V4 => "IPv4",
