@@ -337,8 +337,6 @@ assert ServicesSelectPodsThatListen {
 }
 
 /** A Service with one address, inside the cluster. */
-pred plain_service[s: set univ] { (s & Service).type = "ClusterIP" and (s & Service).headless = False }
-
 /** K8S025 same-pods-twice info: two Services lead to the same ports of the same pods
  * message: the Services `{x}` and `{y}` lead to the same ports of the same pods
  * at: y "the same pods"
@@ -348,10 +346,8 @@ pred plain_service[s: set univ] { (s & Service).type = "ClusterIP" and (s & Serv
  * source: ours
  */
 assert ServicesHaveTheirOwnPods {
-  all w: Workload, x: selected.w & ServiceSelector, y: selected.w & ServiceSelector |
-    (x != y and written_before[x, y] and x.selected = y.selected
-      and plain_service[x.owner] and plain_service[y.owner]
-      and x.owner.service_ports.target_port = y.owner.service_ports.target_port) implies x.owner.identity = y.owner.identity
+  all y: ServiceSelector, x: y.twin_of |
+    x.owner.identity = y.owner.identity
 }
 
 /** K8S026 missing-other-secret info: pods pull images with a Secret that is not there

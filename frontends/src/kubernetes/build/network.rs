@@ -1,11 +1,14 @@
 //! Services, ingresses, network policies, and what their selectors match.
 
+use std::collections::BTreeSet;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use locus_core::Span;
 use locus_core::facts::AtomId;
 use locus_core::graph::RoleKind;
 use locus_core::vocabulary::SigId;
+use rustc_hash::FxHashMap;
 
 use super::{Builder, PortWord};
 use crate::kubernetes::access::Access as _;
@@ -14,11 +17,15 @@ use crate::kubernetes::object::Object;
 use crate::kubernetes::vocabulary::{field, sig};
 use crate::yaml::Node;
 
+/// The first Service that leads to some ports of some workloads, with the fact of its selector.
+type First<'o> = FxHashMap<(BTreeSet<WorkloadId>, BTreeSet<AtomId>), (AtomId, &'o Object)>;
+
 impl Builder<'_, '_> {
     /// States what selects pods, and how they are reached.
     pub(super) fn network(&mut self) {
         let model = self.model;
         let mut isolated = vec![false; model.workloads.len()];
+        let mut first = FxHashMap::default();
         for workload in &model.workloads {
             let (Some(selector), Some(atom)) = (&workload.selector, self.atom_of(workload.object))
             else {
@@ -32,7 +39,7 @@ impl Builder<'_, '_> {
         }
         for (at, object) in model.objects.iter().enumerate() {
             match (object.group(), &*object.kind.text) {
-                ("", "Service") => self.service(at, object),
+                ("", "Service") => self.service(at, object, &mut first),
                 ("networking.k8s.io" | "extensions", "Ingress") => self.ingress(at, object),
                 ("networking.k8s.io" | "extensions", "NetworkPolicy") => {
                     for id in self.policy(at, object) {
@@ -94,7 +101,7 @@ impl Builder<'_, '_> {
         (Some(fact), matched)
     }
 
-    fn service(&mut self, at: usize, object: &Object) {
+    fn service<'o>(&mut self, at: usize, object: &'o Object, first: &mut First<'o>) {
         let (Some(spec), Some(atom)) = (object.spec(), self.atom_of(at)) else {
             return;
         };
@@ -107,22 +114,46 @@ impl Builder<'_, '_> {
         self.truth_fact(field, atom, headless, object.span());
         let selector = spec.some_entry("selector");
         let selector = selector.filter(|entry| !entry.value.entries().is_empty());
-        let matched = match selector {
+        let (fact, matched) = match selector {
             Some(entry) if &*kind != "ExternalName" => {
                 let selector = Selector::of_labels(&entry.value);
-                self.selector(sig!("ServiceSelector"), at, &selector).1
+                self.selector(sig!("ServiceSelector"), at, &selector)
             }
-            _ => Vec::new(),
+            _ => (None, Vec::new()),
         };
-        for port in spec.items("ports") {
-            self.service_port(atom, port, &matched);
+        let ports = spec.items("ports").iter();
+        let targets = ports.filter_map(|port| self.service_port(atom, port, &matched));
+        let targets: BTreeSet<AtomId> = targets.collect();
+        if let Some(fact) = fact
+            && !matched.is_empty()
+            && &*kind == "ClusterIP"
+            && !headless
+        {
+            let same = (BTreeSet::from_iter(matched), targets);
+            match first.entry(same) {
+                Entry::Vacant(vacant) => {
+                    vacant.insert((fact, object));
+                }
+                Entry::Occupied(other) => {
+                    let (other, same) = *other.get();
+                    // What is written twice is told as that.
+                    if same.identity() != object.identity() {
+                        let field = field!("ServiceSelector", "twin_of");
+                        self.fact(field, fact, other, object.span());
+                    }
+                }
+            }
         }
     }
 
-    fn service_port(&mut self, service: AtomId, port: &Node, matched: &[WorkloadId]) {
-        let Some(number) = port.int_of("port") else {
-            return;
-        };
+    /// States a port of a Service; gives the port that it leads to.
+    fn service_port(
+        &mut self,
+        service: AtomId,
+        port: &Node,
+        matched: &[WorkloadId],
+    ) -> Option<AtomId> {
+        let number = port.int_of("port")?;
         let written = port.some("targetPort").unwrap_or(port);
         let span = match port.some("targetPort") {
             Some(target) => target.used_at(),
@@ -164,6 +195,7 @@ impl Builder<'_, '_> {
         for port in opened {
             self.fact(field!("ServicePort", "opened"), fact, port, span);
         }
+        Some(value)
     }
 
     fn ingress(&mut self, at: usize, object: &Object) {

@@ -129,7 +129,7 @@ pub const DECLARATIONS: Declarations = Declarations {
             "ControllerSelector",
             "The selector of a controller of pods.",
         ),
-        network::selector("ServiceSelector", "The selector of a Service."),
+        network::SERVICE_SELECTOR,
         network::selector("PolicySelector", "The `podSelector` of a NetworkPolicy."),
         network::selector(
             "PeerSelector",

@@ -180,6 +180,17 @@ pub(super) const SELECTOR: SigDecl = sig(
     ],
 );
 
+pub(super) const SERVICE_SELECTOR: SigDecl = sig(
+    "ServiceSelector",
+    super::SELECTOR,
+    "The selector of a Service.",
+    &[lone(
+        "twin_of",
+        &["ServiceSelector"],
+        "That of the first other Service with an address of the cluster that leads to the same ports of the same workloads.",
+    )],
+);
+
 /// A kind of selector.
 pub(super) const fn selector(name: &'static str, doc: &'static str) -> SigDecl {
     sig(name, super::SELECTOR, doc, &[])
