@@ -13,6 +13,7 @@ mod linter;
 mod reach;
 mod scale;
 mod standards;
+mod verdicts;
 
 use std::fs;
 use std::io::Write as _;

@@ -178,6 +178,26 @@ fn cidr(here: &mut Here<'_, '_, '_>, text: &Text) -> Option<Cidr> {
     block
 }
 
+/// What an ingress leads to in place of a Service.
+fn resource(here: &mut Here<'_, '_, '_>) {
+    let Some(resource) = here.node.some("resource") else {
+        return;
+    };
+    if let Some(group) = resource.text_of("apiGroup")
+        && !text::is_dns_subdomain(&group.text)
+    {
+        let message = format!("`{}` is not a group of the interface", group.text);
+        here.value(message, group.span, "write it as in `k8s.example.org`");
+    }
+    for key in ["kind", "name"] {
+        let given = resource.text_of(key).filter(|given| !given.text.is_empty());
+        if let Some(given) = given.filter(|given| !text::is_path_segment(&given.text)) {
+            let message = format!("`{}` cannot be the {key} of an object", given.text);
+            here.value(message, given.span, "use a text without `/` and `%`");
+        }
+    }
+}
+
 /// Says of a block that it is written with an address in it; since 1.36 that is refused, before it was a warning.
 fn no_host(here: &mut Here<'_, '_, '_>, text: &Text) {
     let Some((address, bits)) = address::cidr(text.text.trim()) else {
@@ -215,7 +235,10 @@ pub(super) fn policy(name: &str, here: &mut Here<'_, '_, '_>) {
             here.not_empty("paths");
         }
         "HTTPIngressPath" => ingress_path(here),
-        "IngressBackend" => here.exactly_one(&["service", "resource"]),
+        "IngressBackend" => {
+            here.exactly_one(&["service", "resource"]);
+            resource(here);
+        }
         "IngressServiceBackend" => {
             here.dns_label("name");
             if here.node.some("port").is_none() {
