@@ -72,7 +72,7 @@ fn build() -> io::Result<Vec<String>> {
         fs::write(&path, bytes)?;
         compiled.push((language, path));
     }
-    fs::write(out.join("library.rs"), code(&files, &compiled))?;
+    fs::write(out.join("library.rs"), code(&files, &compiled, &library))?;
     fs::write(out.join("models.rs"), models(&folder.join("models"))?)?;
     Ok(problems.iter().map(|p| told(&sources, p)).collect())
 }
@@ -118,7 +118,7 @@ impl Files {
 }
 
 /// The tables that the crate includes.
-fn code(files: &Files, compiled: &[(&str, PathBuf)]) -> String {
+fn code(files: &Files, compiled: &[(&str, PathBuf)], library: &Library) -> String {
     let mut code = String::from(
         "/// The modules of the library and their texts.\nconst FILES: &[(&str, &str)] = &[\n",
     );
@@ -141,7 +141,14 @@ fn code(files: &Files, compiled: &[(&str, PathBuf)]) -> String {
     for (language, path) in compiled {
         let _ = writeln!(code, "    ({language:?}, include_bytes!({path:?})),");
     }
-    code.push_str("];\n");
+    code.push_str("];\n\n");
+    let off = library.rules().iter().filter(|rule| rule.opt_in);
+    let mut off: Vec<&str> = off.map(|rule| &*rule.id).collect();
+    off.dedup();
+    let _ = writeln!(
+        code,
+        "/// The rules that are off by default.\nconst OFF: &[&str] = &{off:?};"
+    );
     code
 }
 

@@ -39,6 +39,15 @@ pub fn builtin() -> &'static Library {
     &BUILTIN
 }
 
+/// The rules that are off by default, by identifier: the build has listed them, so that a check need not read what all rules say.
+pub fn off_by_default() -> impl Iterator<Item = &'static str> {
+    let ours = OFF.iter().copied();
+    let brought = bringing().next().map(|_| builtin().rules());
+    let brought = brought.into_iter().flatten();
+    let brought = brought.filter(|rule| rule.opt_in && !is_ours(rule));
+    ours.chain(brought.map(|rule| &*rule.id))
+}
+
 /// Whether a rule is one of the program's, as opposed to one that a registered language brings.
 pub fn is_ours(rule: &Rule) -> bool {
     FILES.iter().any(|(module, _)| *module == rule.module)

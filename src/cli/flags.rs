@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 
 use super::inputs::InputArgs;
 use super::outputs::{Output, OutputParser};
@@ -66,6 +66,18 @@ pub(crate) enum Command {
     /// Run the agent of a worker (runs `locus-agent`)
     #[command(disable_help_flag = true)]
     Agent(Passed),
+}
+
+impl Command {
+    /// The command that is run most, read without the flags of all others. None for another one, and for whatever is to be told
+    /// about its flags.
+    pub(crate) fn quickly(arguments: impl IntoIterator<Item = OsString>) -> Option<Self> {
+        let mut arguments = arguments.into_iter().skip(1).peekable();
+        arguments.peek().filter(|first| *first == "check")?;
+        let flags = CheckArgs::augment_args(clap::Command::new("check"));
+        let read = flags.try_get_matches_from(arguments).ok()?;
+        CheckArgs::from_arg_matches(&read).ok().map(Command::Check)
+    }
 }
 
 #[derive(Debug, Args)]

@@ -36,16 +36,19 @@ use flags::{Cli, Command};
 
 /// Does what the command line says.
 pub fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
-        Ok(cli) => cli,
-        Err(error) => {
-            // Help and version go to standard output and are not mistakes.
-            let mistake = error.use_stderr();
-            let _ = error.print();
-            return Exit::from_usage(mistake).into();
-        }
+    let command = match Command::quickly(std::env::args_os()) {
+        Some(command) => command,
+        None => match Cli::try_parse() {
+            Ok(cli) => cli.command,
+            Err(error) => {
+                // Help and version go to standard output and are not mistakes.
+                let mistake = error.use_stderr();
+                let _ = error.print();
+                return Exit::from_usage(mistake).into();
+            }
+        },
     };
-    let exit = match cli.command {
+    let exit = match command {
         Command::Check(args) => check::check(&args),
         Command::Graph(args) => graph::graph(&args),
         Command::Reach(args) => reach::reach(&args),

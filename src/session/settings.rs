@@ -23,6 +23,7 @@ use locus_core::{Diagnostic, FileId, Severity, Sources, Span, suggest};
 use locus_frontends::language::{Language, Registry, Section, settings};
 use locus_frontends::loader::{Loader, PathKind};
 use locus_invariants::OwnRules;
+use locus_invariants::library;
 use locus_invariants::rules::Source;
 use rustc_hash::FxHashMap;
 use toml::Spanned;
@@ -109,12 +110,13 @@ impl Settings {
         }
         let mut off: Vec<String> = Vec::new();
         let own = self.rules.iter().flat_map(|(_, own)| own.rules());
-        let rules = locus_invariants::rules().iter().chain(own);
-        for rule in rules.filter(|rule| rule.opt_in) {
-            let only = given.only.iter().flatten().any(|id| *id == rule.id);
-            let level = self.severities.iter().any(|(id, _)| *id == rule.id);
-            if !only && !level && !off.contains(&rule.id) {
-                off.push(rule.id.clone());
+        let own = own.filter(|rule| rule.opt_in).map(|rule| &*rule.id);
+        let builtin = library::off_by_default().map(|rule| -> &str { rule });
+        for rule in builtin.chain(own) {
+            let only = given.only.iter().flatten().any(|id| id == rule);
+            let level = self.severities.iter().any(|(id, _)| id == rule);
+            if !only && !level && !off.iter().any(|id| id == rule) {
+                off.push(rule.to_owned());
             }
         }
         off

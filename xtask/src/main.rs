@@ -80,6 +80,8 @@ enum Command {
     ComposeSchema,
     /// Compile the schema of the kinds of Kubernetes in `frontends/data/`
     KubernetesSchema,
+    /// Read the types of TOSCA in `frontends/data/tosca/`, and store them as trees
+    ToscaTypes,
 }
 
 fn main() -> ExitCode {
@@ -100,6 +102,7 @@ fn main() -> ExitCode {
         Command::Cluster(command) => cluster::run(&command),
         Command::ComposeSchema => schema::compose(),
         Command::KubernetesSchema => schema::kubernetes(),
+        Command::ToscaTypes => schema::tosca(),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

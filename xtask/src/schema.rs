@@ -2,7 +2,7 @@
 
 use std::{fs, io};
 
-use locus_frontends::{compose, kubernetes};
+use locus_frontends::{compose, kubernetes, tosca};
 
 use crate::{about, root};
 
@@ -25,6 +25,14 @@ pub(crate) fn kubernetes() -> io::Result<()> {
     let bytes = kubernetes::schema::to_store(&schema)
         .ok_or_else(|| io::Error::other("the schema cannot be stored"))?;
     store("kubernetes.postcard", &bytes)
+}
+
+/// Reads the types of TOSCA that come with the program, and stores them as trees.
+pub(crate) fn tosca() -> io::Result<()> {
+    let trees = tosca::to_store()
+        .ok_or_else(|| io::Error::other("a file in `frontends/data/tosca` cannot be stored"))?;
+    let store = |(name, bytes): (String, Vec<u8>)| store(&format!("tosca/{name}"), &bytes);
+    trees.into_iter().try_for_each(store)
 }
 
 fn store(name: &str, bytes: &[u8]) -> io::Result<()> {

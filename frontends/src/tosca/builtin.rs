@@ -1,16 +1,37 @@
 //! The types that come with the program: those of the Simple Profile, and profiles that are imported by name.
 
+mod stored;
+
 use super::version::Version;
+pub use stored::to_store;
+pub(super) use stored::tree;
 
 /// A file of types.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Text {
     /// What messages call it.
     pub name: &'static str,
+    /// The name of its file, without its end.
+    file: &'static str,
     /// Its version.
     pub version: Version,
     /// The text.
     pub text: &'static str,
+    /// The tree of it.
+    stored: &'static [u8],
+}
+
+/// A file, as text and as a tree.
+macro_rules! file {
+    ($name:expr, $version:expr, $file:literal) => {
+        Text {
+            name: $name,
+            file: $file,
+            version: $version,
+            text: include_str!(concat!("../../data/tosca/", $file, ".yaml")),
+            stored: include_bytes!(concat!("../../data/tosca/", $file, ".postcard")),
+        }
+    };
 }
 
 /// The profiles that can be imported by name.
@@ -28,37 +49,16 @@ pub(super) const MENTIONS: &str = "locus.policies.";
 
 /// The types of lifecycles.
 pub(super) fn lifecycle() -> Text {
-    Text {
-        name: LIFECYCLE,
-        version: Version::V1_3,
-        text: include_str!("../../data/tosca/lifecycle.yaml"),
-    }
+    file!(LIFECYCLE, Version::V1_3, "lifecycle")
 }
 
 /// The types of a version of the Simple Profile.
 pub(super) fn normative(version: Version) -> Text {
-    let (name, text) = match version {
-        Version::V1_0 => (
-            "tosca_simple_yaml_1_0",
-            include_str!("../../data/tosca/simple-1.0.yaml"),
-        ),
-        Version::V1_1 => (
-            "tosca_simple_yaml_1_1",
-            include_str!("../../data/tosca/simple-1.1.yaml"),
-        ),
-        Version::V1_2 => (
-            "tosca_simple_yaml_1_2",
-            include_str!("../../data/tosca/simple-1.2.yaml"),
-        ),
-        Version::V1_3 | Version::V2_0 => (
-            "tosca_simple_yaml_1_3",
-            include_str!("../../data/tosca/simple-1.3.yaml"),
-        ),
-    };
-    Text {
-        name,
-        version,
-        text,
+    match version {
+        Version::V1_0 => file!("tosca_simple_yaml_1_0", version, "simple-1.0"),
+        Version::V1_1 => file!("tosca_simple_yaml_1_1", version, "simple-1.1"),
+        Version::V1_2 => file!("tosca_simple_yaml_1_2", version, "simple-1.2"),
+        Version::V1_3 | Version::V2_0 => file!("tosca_simple_yaml_1_3", version, "simple-1.3"),
     }
 }
 
@@ -67,9 +67,17 @@ pub(super) fn profile(name: &str) -> Option<Text> {
     if name == LIFECYCLE {
         return Some(lifecycle());
     }
-    PROFILES.contains(&name).then_some(Text {
-        name: "org.oasis-open.simple:2.0",
-        version: Version::V2_0,
-        text: include_str!("../../data/tosca/simple-2.0.yaml"),
-    })
+    PROFILES.contains(&name).then(simple)
+}
+
+/// The Simple Profile for 2.0.
+fn simple() -> Text {
+    file!("org.oasis-open.simple:2.0", Version::V2_0, "simple-2.0")
+}
+
+/// All files.
+fn all() -> Vec<Text> {
+    let versions = [Version::V1_0, Version::V1_1, Version::V1_2, Version::V1_3];
+    let versions = versions.into_iter().map(normative);
+    versions.chain([simple(), lifecycle()]).collect()
 }

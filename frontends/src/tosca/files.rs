@@ -22,14 +22,24 @@ pub struct File {
     pub id: FileId,
     /// Its version.
     pub version: Version,
-    /// Its content.
-    pub root: Mapping,
+    /// Its content, a map.
+    pub root: Arc<Node>,
     /// What it imports.
     pub imports: Vec<Import>,
     /// Whether it comes with the program.
     pub builtin: bool,
     /// Whether a part of it could not be read, so that what seems to be missing may be there.
     pub broken: bool,
+}
+
+impl File {
+    /// Its content.
+    pub fn map(&self) -> &Mapping {
+        static NOTHING: Mapping = Mapping {
+            entries: Vec::new(),
+        };
+        self.root.as_mapping().unwrap_or(&NOTHING)
+    }
 }
 
 /// An import of a file.
@@ -138,33 +148,23 @@ impl<'r> Reader<'r> {
             let diagnostic = Diagnostic::error("tosca-shape", message);
             self.diagnostics.push(diagnostic.at(second.root.span));
         }
-        let root = match document.root.kind {
-            yaml::Kind::Mapping(root) => root,
-            _ => {
-                let is = document.root.describe(Schema::Core);
-                let message = format!("a TOSCA file is a map, not {is}");
-                let diagnostic = Diagnostic::error("tosca-shape", message);
-                self.diagnostics.push(diagnostic.at(document.root.span));
-                return None;
-            }
+        let Some(root) = document.root.as_mapping() else {
+            let is = document.root.describe(Schema::Core);
+            let message = format!("a TOSCA file is a map, not {is}");
+            let diagnostic = Diagnostic::error("tosca-shape", message);
+            self.diagnostics.push(diagnostic.at(document.root.span));
+            return None;
         };
-        let version = self.version(&root, id, imported)?;
-        Some(self.add(path, root, id, version, broken))
+        let version = self.version(root, id, imported)?;
+        Some(self.add(path, document.root, id, version, broken))
     }
 
-    fn add(
-        &mut self,
-        path: &str,
-        root: Mapping,
-        id: FileId,
-        version: Version,
-        broken: bool,
-    ) -> usize {
+    fn add(&mut self, path: &str, root: Node, id: FileId, version: Version, broken: bool) -> usize {
         let index = self.files.len();
         self.files.push(File {
             id,
             version,
-            root,
+            root: Arc::new(root),
             imports: Vec::new(),
             builtin: false,
             broken,
@@ -308,12 +308,7 @@ impl<'r> Reader<'r> {
             return *index;
         }
         let id = self.sources.add(text.name, text.text);
-        let parsed = yaml::parse(self.sources, id, &Limits::default());
-        let document = parsed.documents.into_iter().next();
-        let root = match document.map(|document| document.root.kind) {
-            Some(yaml::Kind::Mapping(root)) => root,
-            _ => Mapping::default(),
-        };
+        let root = Arc::new(builtin::tree(&text, id, self.sources));
         let index = self.files.len();
         self.files.push(File {
             id,
@@ -446,13 +441,7 @@ impl<'r> Reader<'r> {
         })
     }
 
-    fn follow(
-        &mut self,
-        stated: &Stated,
-        path: &str,
-        root: &Mapping,
-        version: Version,
-    ) -> Followed {
+    fn follow(&mut self, stated: &Stated, path: &str, root: &Node, version: Version) -> Followed {
         let text = match &stated.what {
             What::Profile(name) => return self.profile(name, stated.span, path),
             What::Path(text) => text,

@@ -44,6 +44,7 @@ use model::Model;
 use names::Meaning;
 use topology::Topology;
 
+pub use builtin::to_store;
 pub use language::Tosca;
 
 pub(crate) use model::same as model_same;
@@ -178,7 +179,7 @@ fn understand<'a>(
         topology.check();
         topology.mark_used(node);
         let types = file
-            .root
+            .map()
             .entries
             .iter()
             .filter(|held| held.key.as_str() != Some(section));
@@ -224,10 +225,6 @@ fn grammar(model: &Model<'_>, index: usize, diagnostics: &mut Vec<Diagnostic>) {
             unknown.push(model.names.unknown(index, kind, name, node.used_at()));
         }
     };
-    let root = Node::new(
-        crate::yaml::Kind::Mapping(file.root.clone()),
-        Span::start_of(file.id),
-    );
     let mut found = Vec::new();
     Walk {
         version: file.version,
@@ -235,7 +232,7 @@ fn grammar(model: &Model<'_>, index: usize, diagnostics: &mut Vec<Diagnostic>) {
         diagnostics: &mut found,
     }
     .node(
-        &root,
+        &file.root,
         &tables::FILE_SHAPE,
         "this file",
         Span::start_of(file.id),
@@ -248,7 +245,7 @@ fn grammar(model: &Model<'_>, index: usize, diagnostics: &mut Vec<Diagnostic>) {
     diagnostics.extend(found);
     diagnostics.extend(unknown);
     if let (Some(profile), Some(_)) = (
-        file.root.entry("profile"),
+        file.map().entry("profile"),
         file.root.get("service_template"),
     ) {
         let message = "a file that defines a profile has no service template";

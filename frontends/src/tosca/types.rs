@@ -173,7 +173,7 @@ fn data_type<'a>(model: &Model<'a>, checker: &Checker<'_, 'a>, id: super::names:
 /// The entries of `dsl_definitions` must be anchors, or nothing can use them.
 pub(super) fn dsl_definitions(model: &Model<'_>, file: usize) {
     let this = model.file(file);
-    let Some(entry) = this.root.entry("dsl_definitions") else {
+    let Some(entry) = this.map().entry("dsl_definitions") else {
         return;
     };
     let simple = this.version.is_simple();

@@ -23,7 +23,7 @@ pub(crate) fn check(archive: &Archive, path: &str, file: &File, diagnostics: &mu
         names: Vec::new(),
         diagnostics,
     };
-    artifacts.mapping(&file.root);
+    artifacts.mapping(file.map());
 }
 
 struct Artifacts<'c> {

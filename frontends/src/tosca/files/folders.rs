@@ -55,7 +55,7 @@ impl Reader<'_> {
                     let types = types.into_iter().flat_map(|types| types.named());
                     own.extend(types.map(|(name, _)| &**name));
                 }
-                for entry in &file.root.entries {
+                for entry in &file.map().entries {
                     mentions(&entry.value, &mut |name, span| {
                         if !own.contains(name) {
                             mentioned.entry((index, name.to_owned())).or_insert(span);
