@@ -1,12 +1,16 @@
 //! Types as they hold: each with what it inherits, refined where it says so.
 
+mod capabilities;
 pub mod data;
+mod interfaces;
 mod members;
 pub mod members_role {
     //! What a definition is of.
-    pub use super::members::{Role, operations};
+    pub use super::interfaces::operations;
+    pub use super::members::Role;
 }
 mod refine;
+mod requirements;
 
 pub use refine::same;
 
@@ -205,6 +209,9 @@ const LEVELS: usize = 1000;
 /// Defaults that are read for others, at most; a text nests no deeper either.
 const DEFAULTS: usize = 128;
 
+/// What the roots of 1.x derive from, and what has nothing itself (1.3, 5.8.3.1 and 5.9.1.3).
+pub(super) const ENTITY: &str = "tosca.entity.Root";
+
 impl<'a> Model<'a> {
     /// The types of some files.
     pub fn new(files: &'a [File]) -> Self {
@@ -246,6 +253,9 @@ impl<'a> Model<'a> {
         let Some(Typed::Str(name)) = node.typed(Yaml::Core) else {
             return Parent::Unknown;
         };
+        if *name == *ENTITY && self.version(ty.file).is_simple() {
+            return Parent::None;
+        }
         if ty.kind == TypeKind::Data
             && let Some(primitive) = Primitive::named(&name, self.version(ty.file))
         {
@@ -257,6 +267,15 @@ impl<'a> Model<'a> {
             Meaning::Type(_) => Parent::Unknown,
             _ => Parent::Unknown,
         }
+    }
+
+    /// Whether a node is what a type of a file derives from.
+    pub fn derives_from(&self, file: usize, node: &Node) -> bool {
+        let mut own = self.names.types.iter().filter(|ty| ty.file == file);
+        own.any(|ty| {
+            let above = ty.node.get("derived_from");
+            above.is_some_and(|above| std::ptr::eq(above, node))
+        })
     }
 
     fn break_cycles(&mut self) {

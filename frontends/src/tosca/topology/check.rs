@@ -212,12 +212,10 @@ impl<'a> Topology<'_, 'a> {
         }
         for capability in &template.flat.capabilities {
             let own = assigned.iter().find(|(name, _)| **name == capability.name);
-            let node = own.map(|(_, entry)| &entry.value);
             let span = own.map_or(template.span, |(_, entry)| entry.key.span);
             let open = capability.ty.is_none_or(|ty| !self.model.is_closed(ty));
             let what = format!("{}.{}", template.name, capability.name);
-            let properties: Vec<_> =
-                entries(node.and_then(|node| node.get("properties"))).collect();
+            let properties = self.of_capability(index, &capability.name, "properties");
             self.values(
                 checker,
                 &properties,
@@ -228,8 +226,7 @@ impl<'a> Topology<'_, 'a> {
                 selected,
                 |_, _, _| {},
             );
-            let mut attributes: Vec<_> =
-                entries(node.and_then(|node| node.get("attributes"))).collect();
+            let mut attributes = self.of_capability(index, &capability.name, "attributes");
             let all: Vec<_> = capability
                 .attributes
                 .iter()

@@ -389,6 +389,26 @@ impl<'t, 'a> Topology<'t, 'a> {
         all
     }
 
+    /// What a capability of a node template has under a key, with what it copies.
+    pub fn of_capability(
+        &self,
+        index: usize,
+        name: &str,
+        key: &str,
+    ) -> Vec<(&'a Arc<str>, &'a Entry)> {
+        let Some(template) = self.nodes.get(index) else {
+            return Vec::new();
+        };
+        let under = |node: &'a Node| node.get("capabilities")?.get(name)?.get(key);
+        let mut all: Vec<_> = entries(under(template.node)).collect();
+        for (name, entry) in entries(template.copied.and_then(under)) {
+            if !all.iter().any(|(known, _)| *known == name) {
+                all.push((name, entry));
+            }
+        }
+        all
+    }
+
     /// The words of a list.
     pub fn words(node: Option<&Node>) -> impl Iterator<Item = &str> {
         let items = node.and_then(Node::as_sequence).unwrap_or_default();

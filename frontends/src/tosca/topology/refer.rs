@@ -645,10 +645,8 @@ impl<'a> Topology<'_, 'a> {
         let (index, section) = match at {
             At::Node(index) => (*index, self.section(*index, "properties")),
             At::Capability(capability, Some(index)) => {
-                let all = self.section(*index, "capabilities");
-                let own = all.iter().find(|(name, _)| ***name == *capability.name);
-                let node = own.and_then(|(_, entry)| entry.value.get("properties"));
-                (*index, crate::tosca::model::entries(node).collect())
+                let section = self.of_capability(*index, &capability.name, "properties");
+                (*index, section)
             }
             _ => return Val::Unknown,
         };

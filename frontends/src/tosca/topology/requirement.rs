@@ -156,6 +156,21 @@ impl<'a> Topology<'_, 'a> {
             told(named, wanted, node.get("node"));
         }
         let named = node.get("capability");
+        if let (Some(kept), Some(named), false) = (
+            definition.capability_name,
+            named.filter(|named| named.as_str().is_some()),
+            self.version().is_simple(),
+        ) && named.as_str() != Some(kept)
+        {
+            let message = format!(
+                "the requirement `{}` names the capability `{kept}`, which an assignment cannot change",
+                assignment.name
+            );
+            let diagnostic = Diagnostic::error("tosca-requirement", message)
+                .related(definition.span, "the requirement of the type");
+            self.report(diagnostic.at(named.used_at()));
+            return;
+        }
         if let (Some(named), Some(wanted)) = (assignment.capability_type, definition.capability) {
             told(named, wanted, node.get("capability"));
         }

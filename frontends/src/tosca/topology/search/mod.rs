@@ -22,6 +22,7 @@ use super::{Assignment, Target, Topology};
 use crate::tosca::model::{Allowed, Capability};
 use crate::tosca::names::TypeId;
 use crate::tosca::value::shown;
+use crate::yaml::Node;
 
 /// A node, and the capability of it that would be used.
 #[derive(Clone, Debug)]
@@ -402,11 +403,14 @@ impl<'a> Topology<'_, 'a> {
 
     /// How many relationships may lead to a capability of a node, as its type says or, in 1.3, the template.
     pub(crate) fn most(&self, node: usize, capability: &Capability<'a>) -> Option<u64> {
-        let written = self.section(node, "capabilities");
-        let own = written
-            .iter()
-            .find(|(name, _)| ***name == *capability.name)
-            .and_then(|(_, entry)| crate::tosca::text::range(entry.value.get("occurrences")?));
+        let template = self.nodes.get(node);
+        let own = template.and_then(|template| {
+            let written = [Some(template.node), template.copied];
+            let mut written = written.into_iter().flatten();
+            let own = |node: &'a Node| node.get("capabilities")?.get(&capability.name);
+            let range = written.find_map(|node| own(node)?.get("occurrences"));
+            crate::tosca::text::range(range?)
+        });
         let defined = capability.occurrences.most;
         match own.and_then(|own| own.most) {
             Some(own) => Some(defined.map_or(own, |defined| defined.min(own))),
