@@ -293,3 +293,73 @@ fn a_broken_rule_file_is_reported_where_it_is() {
         "{report}"
     );
 }
+
+/// What is told about a folder: code, file and line.
+fn told(folder: &Path, arguments: &[&str]) -> Vec<String> {
+    let all = json(folder, arguments);
+    let found = all["findings"].as_array().expect("a list").iter();
+    let told = found.map(|one| {
+        let file = one["file"].as_str().unwrap_or_default();
+        let file = file.rsplit('/').next().unwrap_or(file);
+        format!("{} {file}:{}", one["rule"].as_str().unwrap(), one["line"])
+    });
+    told.collect()
+}
+
+/// Types of TOSCA, with a mistake on the last line.
+fn types(imports: &str, name: &str) -> String {
+    format!(
+        "tosca_definitions_version: tosca_simple_yaml_1_3\nimports: [{imports}]\nnode_types:\n  {name}:\n    derived_from: \
+         my.nodes.Missing\n"
+    )
+}
+
+#[test]
+fn files_that_import_each_other_are_checked_once() {
+    let folder = folder(&[
+        ("a.yaml", &types("b.yaml", "A")),
+        ("b.yaml", &types("c.yaml, gone.yaml", "B")),
+        ("c.yaml", &types("a.yaml, gone.yaml", "C")),
+    ]);
+    let gone = ["b.yaml:2", "c.yaml:2"].map(|at| format!("tosca-import {at}"));
+    assert_eq!(told(folder.path(), &["."]), gone);
+    let folder = self::folder(&[
+        ("a.yaml", &types("b.yaml", "A")),
+        ("b.yaml", &types("a.yaml", "B")),
+        ("c.yaml", &types("a.yaml", "C")),
+    ]);
+    let all = ["a.yaml:5", "b.yaml:5", "c.yaml:5"].map(|at| format!("tosca-unknown-type {at}"));
+    assert_eq!(told(folder.path(), &["."]), all);
+    // Each by itself, as for reasons, tells the same.
+    assert_eq!(told(folder.path(), &["--explain", "."]), all);
+    assert_eq!(told(folder.path(), &["a.yaml", "."]), all);
+}
+
+#[test]
+fn a_service_that_another_imports_is_checked_too() {
+    let service = |imports: &str| {
+        format!(
+            "tosca_definitions_version: tosca_simple_yaml_1_3\nimports: [{imports}]\ntopology_template:\n  node_templates:\n    n: \
+             {{type: tosca.nodes.Missing}}\n"
+        )
+    };
+    let folder = folder(&[
+        ("a.yaml", &service("b.yaml")),
+        ("b.yaml", &service("a.yaml, t.yaml")),
+    ]);
+    let types = types("", "T");
+    std::fs::write(folder.path().join("t.yaml"), types).unwrap();
+    let all = ["a.yaml:5", "b.yaml:5", "t.yaml:5"].map(|at| format!("tosca-unknown-type {at}"));
+    assert_eq!(told(folder.path(), &["."]), all);
+}
+
+#[test]
+fn tosca_in_xml_is_named() {
+    let xml = "<?xml version=\"1.0\"?>\n<Definitions id=\"a\" targetNamespace=\"a\" xmlns=\"http://docs.oasis-open.org/tosca/ns/2011/12\"/>\n";
+    let folder = folder(&[("a.tosca", xml)]);
+    let output = locus(folder.path(), &["a.tosca"]);
+    assert_eq!(output.status.code(), Some(2));
+    let said = text(&output);
+    let message = "`a.tosca` is a TOSCA 1.0 document in XML and was not checked";
+    assert!(said.contains(message), "{said}");
+}

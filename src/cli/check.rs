@@ -35,8 +35,15 @@ pub(crate) fn check(args: &CheckArgs) -> Exit {
             once(args, session, &outputs)
         });
     }
-    match once(args, &session, &outputs) {
-        Ok((_, exit)) | Err(exit) => exit,
+    let checked = once(args, &session, &outputs);
+    // The program ends, and what it holds is not taken apart piece by piece before.
+    std::mem::forget(session);
+    match checked {
+        Ok((batch, exit)) => {
+            std::mem::forget(batch);
+            exit
+        }
+        Err(exit) => exit,
     }
 }
 
@@ -156,6 +163,7 @@ impl Asked {
         given.as_instance = args.as_instance;
         given.proofs = args.certificate.is_some();
         given.all_rules = args.all_rules;
+        given.apart = args.explain || args.suggest || args.fix;
         given.ignore = rules(snapshot, args, &projects, &args.skip)?;
         if !args.only.is_empty() {
             let only = rules(snapshot, args, &projects, &args.only)?;

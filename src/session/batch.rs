@@ -109,6 +109,8 @@ pub struct Checked {
 enum Progress {
     Known(Arc<Report>),
     Loaded(Box<Loading>),
+    /// It is loaded when it is checked, as nobody asks before what it consists of.
+    Due,
 }
 
 impl Progress {
@@ -116,6 +118,7 @@ impl Progress {
         match self {
             Progress::Known(report) => &report.files,
             Progress::Loaded(loading) => &loading.loaded.files,
+            Progress::Due => &[],
         }
     }
 }
@@ -152,6 +155,11 @@ impl Snapshot {
         );
         let named: HashSet<String> = named.map(|path| normalize(&path)).collect();
         let all: Vec<&Project> = projects.iter().chain(&discovery.projects).collect();
+        let together = self.together(&all, &named, given);
+        let in_groups = together.iter().flat_map(|group| &group.files);
+        let in_groups: HashSet<&str> = in_groups.map(String::as_str).collect();
+        let is_alone = |project: &&Project| !in_groups.contains(project.first());
+        let all: Vec<&Project> = all.into_iter().filter(is_alone).collect();
         let loaded = on_all_cores(&all, |project| -> Result<Progress, Cancelled> {
             cancel.check()?;
             Ok(match self.remembered(project, given) {
@@ -160,20 +168,20 @@ impl Snapshot {
             })
         });
         let loaded: Vec<Progress> = loaded.into_iter().collect::<Result<_, Cancelled>>()?;
-        let parts = loaded
-            .iter()
-            .flat_map(|progress| progress.files().iter().skip(1));
-        let parts: HashSet<String> = parts.map(|path| normalize(path)).collect();
-        let is_own = |project: &Project| {
-            let first = normalize(project.first());
-            !parts.contains(&first) || named.contains(&first)
-        };
-        let own = all
-            .iter()
-            .zip(loaded)
-            .filter(|(project, _)| is_own(project));
+        let (is_own, parts) = self.own(&all, &loaded, &named);
+        let together: Vec<Project> = together
+            .into_iter()
+            .filter_map(|mut group| {
+                group.files.retain(|path| !parts.contains(&normalize(path)));
+                (!group.files.is_empty()).then_some(group)
+            })
+            .collect();
+        let own = all.iter().zip(loaded).zip(is_own);
+        let own = own.filter(|(_, is_own)| *is_own).map(|(both, _)| both);
+        let own = own.map(|(project, progress)| (*project, progress));
+        let own = own.chain(together.iter().map(|group| (group, Progress::Due)));
         let own: Vec<(&Project, Mutex<Option<Progress>>)> = own
-            .map(|(project, progress)| (*project, Mutex::new(Some(progress))))
+            .map(|(project, progress)| (project, Mutex::new(Some(progress))))
             .collect();
         let files = own.iter().flat_map(|(project, _)| &project.files);
         let files: HashSet<String> = files.map(|path| normalize(path)).collect();
@@ -204,6 +212,59 @@ impl Snapshot {
         Ok(batch)
     }
 
+    /// Projects of the files that are checked as well together, where nobody asks about each.
+    fn together(&self, all: &[&Project], named: &HashSet<String>, given: &Given) -> Vec<Project> {
+        if given.apart || given.as_instance {
+            return Vec::new();
+        }
+        let mut groups = Vec::new();
+        for language in self.registry.languages() {
+            let own = all.iter().filter(|project| {
+                project.language.name() == language.name()
+                    && project.files.len() == 1
+                    && !named.contains(&normalize(project.first()))
+            });
+            let own: Vec<&str> = own.map(|project| project.first()).collect();
+            let found = language.together(&own, &self.files).into_iter();
+            groups.extend(found.map(|files| Project::new(language, files)));
+        }
+        // The user's own rules may be about what each of them has.
+        groups.retain(|group| self.rules_of(group, given).is_empty());
+        groups
+    }
+
+    /// Which projects are checked by themselves, and the files that are checked with these.
+    fn own(
+        &self,
+        all: &[&Project],
+        loaded: &[Progress],
+        named: &HashSet<String>,
+    ) -> (Vec<bool>, HashSet<String>) {
+        let parts = |progress: &Progress| -> Vec<String> {
+            let files = progress.files().iter().skip(1);
+            files.map(|path| normalize(path)).collect()
+        };
+        let of_all: HashSet<String> = loaded.iter().flat_map(parts).collect();
+        let is_own = |project: &&Project| {
+            let first = normalize(project.first());
+            !of_all.contains(&first)
+                || named.contains(&first)
+                || project.language.stands_alone(project.first(), &self.files)
+        };
+        let mut own: Vec<bool> = all.iter().map(is_own).collect();
+        let checked = loaded.iter().zip(&own).filter(|(_, own)| **own);
+        let mut checked: HashSet<String> =
+            checked.flat_map(|(progress, _)| parts(progress)).collect();
+        // Where files are parts of each other only, the first is checked with the others.
+        for ((project, progress), own) in all.iter().zip(loaded).zip(&mut own) {
+            if !*own && !checked.contains(&normalize(project.first())) {
+                *own = true;
+                checked.extend(parts(progress));
+            }
+        }
+        (own, checked)
+    }
+
     fn last_step(
         &self,
         project: &Project,
@@ -218,6 +279,7 @@ impl Snapshot {
         match progress {
             Some(Progress::Known(report)) => Ok(report),
             Some(Progress::Loaded(loading)) => self.finish(project, *loading, given, cancel),
+            Some(Progress::Due) => self.check(project, given, cancel),
             None => Err(Cancelled),
         }
     }
@@ -357,6 +419,11 @@ impl Batch {
         in_order(&mut self.findings, &self.sources);
         self.findings.dedup();
         self.ignored.dedup();
+        let mut told = HashSet::new();
+        self.unchecked.retain(|one| {
+            let place = one.primary();
+            place.is_none() || told.insert((one.code.clone(), one.message.clone(), place))
+        });
     }
 
     /// How many findings have a severity.

@@ -46,6 +46,9 @@ pub struct Given {
     pub as_instance: bool,
     /// Whether proofs are kept of what needed a solver.
     pub proofs: bool,
+    /// Whether every file is checked by itself, also where some could be checked together sooner: for whoever checks it again and
+    /// again to find reasons and edits.
+    pub apart: bool,
     /// Whether few assignments are to cover all inputs even where all could be tried: for tests of just that.
     #[doc(hidden)]
     pub covered: bool,

@@ -119,6 +119,19 @@ pub trait Language: Sync {
         project::one_each(found)
     }
 
+    /// Which of some files, each a project of its own, are checked as well in one project and sooner, because each is complete and
+    /// they read the same files: groups of them.
+    fn together(&self, alone: &[&str], loader: &dyn Loader) -> Vec<Vec<String>> {
+        let _ = (alone, loader);
+        Vec::new()
+    }
+
+    /// Whether more of a file must be checked than is checked where another project reads it.
+    fn stands_alone(&self, path: &str, loader: &dyn Loader) -> bool {
+        let _ = (path, loader);
+        false
+    }
+
     /// The programs that make configurations of a file whose kind is a [`Source`](KindRole::Source), in the order in which
     /// they are tried.
     fn renderers(&self, asked: &ToRender<'_>) -> Vec<Renderer> {

@@ -9,6 +9,7 @@ use locus_core::{Diagnostic, FileId, Sources, Span, suggest};
 use rustc_hash::FxHashMap;
 
 use super::builtin;
+use super::dialect;
 use super::grammar::walk::Walk;
 use super::grammar::{Shape, tables};
 use super::version::{NAMES, Named, Version};
@@ -73,6 +74,12 @@ pub struct Reader<'r> {
     /// What could not be looked at.
     pub unchecked: Vec<Diagnostic>,
     by_path: FxHashMap<String, Option<usize>>,
+    /// Paths at which nothing can be read, and why.
+    missing: FxHashMap<String, LoadError>,
+    /// Whether every file is one that was named, of which everything is told.
+    all_named: bool,
+    /// How many files were there before those that are read for the file that was named last.
+    before: usize,
     profiles: FxHashMap<String, Vec<(String, String)>>,
     normative: Option<usize>,
     /// The version of the file whose imports are being followed.
@@ -94,6 +101,9 @@ impl<'r> Reader<'r> {
             diagnostics: Vec::new(),
             unchecked: Vec::new(),
             by_path: FxHashMap::default(),
+            missing: FxHashMap::default(),
+            all_named: false,
+            before: 0,
             profiles: FxHashMap::default(),
             normative: None,
             importer: None,
@@ -103,15 +113,34 @@ impl<'r> Reader<'r> {
 
     /// Reads the file that the user named, and all that it imports.
     pub fn entry(&mut self, path: &str) -> Option<usize> {
+        let index = self.read(path);
+        self.find_types();
+        index
+    }
+
+    /// Reads several files as if each were the one that was named, and all that they import; gives the first.
+    pub fn entries(&mut self, paths: &[String]) -> Option<usize> {
+        self.all_named = paths.len() > 1;
+        let mut first = None;
+        for path in paths {
+            let index = self.read(path);
+            first = first.or(index);
+        }
+        self.find_types();
+        first
+    }
+
+    fn read(&mut self, path: &str) -> Option<usize> {
         if let Some(known) = self.by_path.get(path) {
             return *known;
         }
+        self.before = self.files.len();
         match self.loader.load(path) {
             Ok(bytes) => {
                 self.importer = None;
                 let index = self.text(path, &bytes, None);
                 self.by_path.insert(path.to_owned(), index);
-                self.follow_all();
+                self.follow_due();
                 index
             }
             Err(error) => {
@@ -176,11 +205,6 @@ impl<'r> Reader<'r> {
 
     /// Follows the imports of the files that were read, and of those that are read for it, one after the other: a chain of
     /// imports may be long.
-    fn follow_all(&mut self) {
-        self.follow_due();
-        self.find_types();
-    }
-
     fn follow_due(&mut self) {
         while let Some((index, path)) = self.due.pop() {
             self.follow_imports(index, &path);
@@ -281,6 +305,17 @@ impl<'r> Reader<'r> {
                 return None;
             }
         };
+        let text = self.sources.text(id);
+        if let Some(mark) = dialect::mark(root, text).filter(|_| version.is_simple()) {
+            let program = mark.program;
+            let message = format!(
+                "`{}` is for {program}, whose files differ from TOSCA and cannot be checked",
+                mark.what
+            );
+            let diagnostic = Diagnostic::warning("tosca-dialect", message);
+            self.unchecked.push(diagnostic.at(mark.span));
+            return None;
+        }
         if first.is_some_and(|first| first.key.as_str() != Some("tosca_definitions_version")) {
             let message = "`tosca_definitions_version` must be the first line";
             let diagnostic = match version {
@@ -518,9 +553,13 @@ impl<'r> Reader<'r> {
     /// Reads a file that is imported, once.
     fn file(&mut self, target: &str, text: &str, span: Span) -> Followed {
         if let Some(known) = self.by_path.get(target) {
+            let known = *known;
+            if let (true, Some(error)) = (self.all_named, self.missing.get(target).cloned()) {
+                self.tell_missing(text, span, &error);
+            }
             return known.map_or(Followed::Refused, Followed::File);
         }
-        if self.files.len() >= LIMIT {
+        if self.files.len() - self.before >= LIMIT {
             let message = format!("more than {LIMIT} files are imported");
             self.unchecked
                 .push(Diagnostic::error("too-large", message).at(span));
@@ -553,13 +592,14 @@ impl<'r> Reader<'r> {
             }
             Err(error) => {
                 self.by_path.insert(target.to_owned(), None);
-                self.missing(text, span, &error);
+                self.tell_missing(text, span, &error);
+                self.missing.insert(target.to_owned(), error);
                 Followed::Refused
             }
         }
     }
 
-    fn missing(&mut self, text: &str, span: Span, error: &LoadError) {
+    fn tell_missing(&mut self, text: &str, span: Span, error: &LoadError) {
         let message = format!("cannot import `{text}`: {}", error.reason);
         let mut diagnostic = Diagnostic::error("tosca-import", message);
         if error.missing {

@@ -32,7 +32,13 @@ static ARCHIVE: Kind = Kind {
     sign: None,
 };
 
-static KINDS: [Kind; 2] = [TEMPLATE, ARCHIVE];
+static XML: Kind = Kind {
+    name: "TOSCA 1.0 document in XML",
+    role: KindRole::Unsupported,
+    sign: None,
+};
+
+static KINDS: [Kind; 3] = [TEMPLATE, ARCHIVE, XML];
 
 static INPUTS: &[Input] = &[
     Input {
@@ -99,6 +105,17 @@ fn as_text(chosen: &Chosen) -> String {
     }
 }
 
+/// Whether a file is in the language of TOSCA before it was written in YAML.
+fn is_xml(bytes: &[u8]) -> bool {
+    const NAMESPACE: &[u8] = b"http://docs.oasis-open.org/tosca/ns/2011/12";
+    let start = bytes.get(..4096).unwrap_or(bytes);
+    let text = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start);
+    text.trim_ascii_start().starts_with(b"<")
+        && start
+            .windows(NAMESPACE.len())
+            .any(|window| window == NAMESPACE)
+}
+
 impl Language for Tosca {
     fn name(&self) -> &'static str {
         "tosca"
@@ -117,7 +134,10 @@ impl Language for Tosca {
     }
 
     fn by_bytes(&self, bytes: &[u8]) -> Option<&'static Kind> {
-        super::csar::is_archive(bytes).then_some(&ARCHIVE)
+        if super::csar::is_archive(bytes) {
+            return Some(&ARCHIVE);
+        }
+        is_xml(bytes).then_some(&XML)
     }
 
     fn by_first_line(&self, line: &str) -> Option<&'static Kind> {
@@ -137,6 +157,14 @@ impl Language for Tosca {
         let mut sections = sections.iter().filter_map(|key| root.get(key));
         let found = sections.any(|node: &Node| node.as_mapping().is_some());
         found.then_some((&TEMPLATE, Confidence::Possible))
+    }
+
+    fn together(&self, alone: &[&str], loader: &dyn Loader) -> Vec<Vec<String>> {
+        super::together::groups(alone, loader)
+    }
+
+    fn stands_alone(&self, path: &str, loader: &dyn Loader) -> bool {
+        super::together::has_topology(path, loader)
     }
 
     fn inputs(&self) -> &'static [Input] {
@@ -276,11 +304,11 @@ impl Language for Tosca {
             closed: inputs.is_on("closed"),
             all_bindings: inputs.is_on("all-bindings"),
             hints: inputs.is_on("hints"),
+            apart: request.files.len() > 1,
             mentioned: request.mentioned.clone(),
             described: None,
         };
-        let path = request.files.first().map_or("", String::as_str);
-        let service = super::load(path, &options, loader, sources);
+        let service = super::load_all(&request.files, &options, loader, sources);
         Loaded {
             questions: Vec::new(),
             language: self.name(),

@@ -9,6 +9,7 @@ mod builtin;
 mod codes;
 mod csar;
 mod describe;
+mod dialect;
 mod editing;
 pub mod files;
 mod given;
@@ -23,6 +24,7 @@ mod package;
 #[cfg(test)]
 mod tests;
 pub mod text;
+mod together;
 pub mod topology;
 mod types;
 pub mod value;
@@ -66,6 +68,8 @@ pub struct Options {
     pub all_bindings: bool,
     /// Whether it is told what types say twice.
     pub hints: bool,
+    /// Whether each file that was named is a service of its own.
+    pub apart: bool,
     /// The words of the user's own rules.
     pub mentioned: Words,
     /// The name of types to describe instead of checking anything; without one, all are only listed.
@@ -93,6 +97,17 @@ pub struct Service {
 
 /// Loads a service from a file, or from the archive that the file is.
 pub fn load(path: &str, options: &Options, loader: &dyn Loader, sources: &mut Sources) -> Service {
+    load_all(&[path.to_owned()], options, loader, sources)
+}
+
+/// Loads a service as [`load`] does, or files of types, which are several.
+pub fn load_all(
+    paths: &[String],
+    options: &Options,
+    loader: &dyn Loader,
+    sources: &mut Sources,
+) -> Service {
+    let path = paths.first().map_or("", String::as_str);
     let mut service = Service {
         graph: LocationGraph::new(),
         facts: Facts::new(&vocabulary::FACTS),
@@ -111,7 +126,10 @@ pub fn load(path: &str, options: &Options, loader: &dyn Loader, sources: &mut So
     }
     let mut reader = Reader::new(sources, loader);
     reader.folders.clone_from(&options.folders);
-    let index = reader.entry(path);
+    let entry = match paths {
+        [_, _, ..] => reader.entries(paths),
+        _ => reader.entry(path),
+    };
     let files = std::mem::take(&mut reader.files);
     service.diagnostics.append(&mut reader.diagnostics);
     service.unchecked.append(&mut reader.unchecked);
@@ -120,8 +138,8 @@ pub fn load(path: &str, options: &Options, loader: &dyn Loader, sources: &mut So
             service.files.push(path.clone());
         }
     }
-    if let Some(index) = index {
-        understand(&files, index, "", &given, options, &mut service);
+    if let Some(entry) = entry {
+        understand(&files, entry, "", &given, options, &mut service);
     }
     service
 }
@@ -140,7 +158,8 @@ fn understand<'a>(
         crate::yaml::Kind::Mapping(crate::yaml::Mapping::default()),
         Span::start_of(file.id),
     );
-    let model = Model::new(files);
+    let mut model = Model::new(files);
+    model.names.apart = options.apart;
     if let Some(name) = &options.described {
         return describe::types(&model, name.as_deref(), &mut service.described);
     }
@@ -219,6 +238,9 @@ fn grammar(model: &Model<'_>, index: usize, diagnostics: &mut Vec<Diagnostic>) {
     let mut types = |kind: TypeKind, node: &Node| {
         let name = node.as_str().unwrap_or_default();
         if kind == TypeKind::Data && model::Primitive::named(name, file.version).is_some() {
+            return;
+        }
+        if name == model::ENTITY && file.version.is_simple() && model.derives_from(index, node) {
             return;
         }
         if model.names.lookup(index, kind, name) == Meaning::Nothing {

@@ -67,6 +67,8 @@ pub struct Names<'a> {
     own: Vec<FxHashMap<(TypeKind, &'a str), TypeId>>,
     short: FxHashMap<(usize, TypeKind, &'a str), TypeId>,
     known: RefCell<FxHashMap<(usize, TypeKind, String), Meaning>>,
+    /// Whether the files are of several services, which know nothing of each other.
+    pub apart: bool,
 }
 
 impl<'a> Names<'a> {
@@ -78,6 +80,7 @@ impl<'a> Names<'a> {
             own: Vec::new(),
             short: FxHashMap::default(),
             known: RefCell::default(),
+            apart: false,
         };
         for (index, file) in files.iter().enumerate() {
             let mut own = FxHashMap::default();
@@ -226,6 +229,7 @@ impl<'a> Names<'a> {
         let message = format!("there is no {} `{name}`", kind.word());
         let diagnostic = Diagnostic::error("tosca-unknown-type", message);
         let elsewhere = self.own.iter().find_map(|own| own.get(&(kind, name)));
+        let elsewhere = elsewhere.filter(|_| !self.apart);
         if let Some(&id) = elsewhere {
             return diagnostic
                 .help("import the file that defines it here too: what another file imports is not seen here")

@@ -398,6 +398,43 @@ fn dialects_are_named_and_not_misread() {
         assert_eq!(service.diagnostics, []);
         assert!(service.unchecked[0].message.contains(name));
     }
+    let head = "tosca_definitions_version: tosca_simple_yaml_1_3\n";
+    for (rest, name) in [
+        (
+            "topology_template:\n  variability: {inputs: {}}\n",
+            "Vintner",
+        ),
+        (
+            "node_types:\n  a: {derived_from: unfurl.nodes.K8sCluster}\n",
+            "Unfurl",
+        ),
+        (
+            "imports: [{repository: unfurl, file: tosca_plugins/k8s.yaml}]\n",
+            "Unfurl",
+        ),
+        (
+            "topology_template:\n  outputs: {o: {value: {eval: '.::address'}}}\n",
+            "Unfurl",
+        ),
+    ] {
+        let (_, service) = service(&[("a.yaml", &format!("{head}{rest}"))]);
+        assert_eq!(service.diagnostics, [], "{rest}");
+        assert!(service.unchecked[0].message.contains(name), "{rest}");
+    }
+    // What only looks like it is judged.
+    for (rest, errors) in [
+        (
+            "node_types:\n  unfurl: {derived_from: zz}\n",
+            vec!["3 tosca-unknown-type"],
+        ),
+        (
+            "data_types:\n  d: {properties: {eval: {type: strin}}}\n",
+            vec!["3 tosca-unknown-type"],
+        ),
+    ] {
+        let text = format!("{head}{rest}");
+        assert_eq!(self::errors(&[("a.yaml", &text)]), errors, "{rest}");
+    }
 }
 
 #[test]
