@@ -286,3 +286,145 @@ fn every_breaking_example_is_explained_minimally() {
     println!("unexplained: {unexplained:?}");
     assert!(unexplained.len() * 20 <= counts.len(), "{unexplained:?}");
 }
+
+const SIZES: &str = "heat_template_version: 2021-04-16
+description: sizes that may be out of order
+parameters:
+  least:
+    type: number
+    default: 2
+    constraints: [{ range: { min: 1, max: 8 } }]
+  most:
+    type: number
+    default: 9
+    constraints: [{ range: { min: 7, max: 9 } }]
+resources:
+  other: { type: OS::Neutron::Net }
+  group:
+    type: OS::Heat::AutoScalingGroup
+    properties:
+      min_size: { get_param: least }
+      max_size: { get_param: most }
+      resource: { type: OS::Cinder::Volume, properties: { size: 1 } }
+";
+
+const BLOCKS: &str = "heat_template_version: 2021-04-16
+parameters:
+  block:
+    type: string
+    default: 10.0.1.0/24
+    constraints: [{ allowed_values: [10.0.1.0/24, 10.0.2.0/24] }]
+resources:
+  net: { type: OS::Neutron::Net }
+  subnet:
+    type: OS::Neutron::Subnet
+    properties:
+      network: { get_resource: net }
+      cidr: { get_param: block }
+  port:
+    type: OS::Neutron::Port
+    properties:
+      network: { get_resource: net }
+      fixed_ips: [{ subnet: { get_resource: subnet }, ip_address: 10.0.1.5 }]
+";
+
+const PORTS: &str = "services:
+  web:
+    image: example/web:1.4
+    ports:
+      - \"8080:80\"
+  admin:
+    image: example/admin:1.4
+    profiles: [dev]
+    ports:
+      - \"8080:80\"
+  other:
+    image: example/other:1.4
+";
+
+/// What is found for some inputs is explained by these and the lines that they make wrong, and by no others.
+#[test]
+fn what_some_inputs_break_is_explained_minimally_too() {
+    let files = [
+        ("sizes.yaml", SIZES, "HOT239"),
+        ("blocks.yaml", BLOCKS, "HOT209"),
+        ("compose.yaml", PORTS, "COMPOSE030"),
+    ];
+    let mut all = Vec::new();
+    for (name, text, code) in files {
+        let files = [(name, text)];
+        let snapshot = snapshot(&files);
+        let project = snapshot.project_of(name).expect("a configuration");
+        let every = Given {
+            all_inputs: true,
+            ..Given::default()
+        };
+        let cancel = Cancel::default();
+        let report = snapshot.check(&project, &every, &cancel).unwrap();
+        let finding = report.findings.iter().find(|one| one.code == code);
+        let finding = finding.unwrap_or_else(|| panic!("{code}: {:?}", report.findings));
+        let explain = || {
+            let explained = snapshot.explain(&project, &every, &report, finding, &cancel);
+            explained.unwrap().expect("it is explained")
+        };
+        let explanation = explain();
+        assert_eq!(
+            explain().told(),
+            explanation.clone().told(),
+            "deterministic"
+        );
+        let with = |left_out: Option<&str>| {
+            let mut given = Given::default();
+            let chosen = explanation.inputs.iter().map(|(chosen, _)| chosen);
+            for one in chosen.filter(|one| left_out != Some(&*one.name)) {
+                let (name, value) = (one.name.to_string(), one.text());
+                let mut inputs = project.language.inputs().iter();
+                if let Some(profile) = name.strip_prefix("profile ") {
+                    let profiles = inputs.find(|input| input.name == "profile").unwrap();
+                    given.inputs.give(profiles, profile).unwrap();
+                    continue;
+                }
+                match inputs.find(|input| input.name == "param") {
+                    Some(input) => {
+                        let pair = locus_frontends::language::InputValue::Pair(name, value);
+                        given.inputs.add(input, pair, None);
+                    }
+                    None => given.variables.push((name, value)),
+                }
+            }
+            given
+        };
+        let is_found = |texts: &[(String, String)], given: &Given| {
+            let found = found(texts, &files, &project, given);
+            let mut found = found.iter();
+            found.any(|(own, message)| own == code && finding.message.ends_with(message))
+        };
+        assert!(is_found(&explanation.reduced, &with(None)), "{code} stays");
+        assert!(!explanation.inputs.is_empty() && !explanation.reasons.is_empty());
+        for (reason, without) in explanation.reasons.iter().zip(&explanation.without) {
+            let message = &reason.message;
+            assert!(
+                !is_found(without, &with(None)),
+                "{code} goes without `{message}`"
+            );
+        }
+        for (chosen, _) in &explanation.inputs {
+            let whole = [(name.to_owned(), text.to_owned())];
+            assert!(
+                !is_found(&whole, &with(Some(&chosen.name))),
+                "{code} goes without {chosen:?}"
+            );
+        }
+        let told = lines(&explanation, &report);
+        let given = explanation
+            .inputs
+            .iter()
+            .map(|(_, label)| label.message.clone());
+        all.push(format!(
+            "{code}\n{}\n{}",
+            given.collect::<Vec<_>>().join("\n"),
+            told.join("\n")
+        ));
+    }
+    insta::assert_snapshot!(all.join("\n\n"));
+}

@@ -12,6 +12,7 @@ use serde::Serialize;
 use super::check::{Given, Loading, Report, in_order};
 use super::discover::{Project, Skipped};
 use super::every::Violable;
+use super::explain::Explanation;
 use super::ignores;
 use super::suggest::Suggestion;
 use super::{Cancel, Cancelled, Snapshot, on_all_cores};
@@ -304,7 +305,7 @@ impl Snapshot {
             let explained = self.explain(&checked.project, given, report, finding, cancel)?;
             let mut plain = (*finding).clone();
             let mut told = plain.clone();
-            told.reasons = explained.map(|one| one.reasons).unwrap_or_default();
+            told.reasons = explained.map(Explanation::told).unwrap_or_default();
             plain.move_to(&checked.files);
             told.move_to(&checked.files);
             Ok((plain, told))

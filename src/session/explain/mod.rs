@@ -4,11 +4,15 @@
 //! finding is gone. Nothing is asked of languages or rules but whether the finding is still made, so this works for
 //! whatever a check can find.
 
+mod inputs;
 mod tree;
 mod words;
 
+use std::sync::Arc;
+
 use locus_core::diagnostic::Verdict;
-use locus_core::{Diagnostic, Label, Severity, Span};
+use locus_core::{Diagnostic, FileId, Label, Severity, Sources, Span};
+use locus_frontends::language::Chosen;
 
 use super::check::{Given, Report};
 use super::discover::Project;
@@ -21,12 +25,22 @@ const CHECKS: usize = 3000;
 /// Why a finding is made.
 #[derive(Clone, Debug, Default)]
 pub struct Explanation {
+    /// The inputs with which it is made, where it is not made without any, each with what is given for it.
+    pub inputs: Vec<(Chosen, Label)>,
     /// The entries that cannot all stay, each with what it says, in the order of the text.
     pub reasons: Vec<Label>,
     /// The files with nothing in them but those entries and what they need to be read: path and text.
     pub reduced: Vec<(String, String)>,
     /// For each reason, the same without it.
     pub without: Vec<Vec<(String, String)>>,
+}
+
+impl Explanation {
+    /// All of it: what is given, and the entries.
+    pub fn told(self) -> Vec<Label> {
+        let given = self.inputs.into_iter().map(|(_, label)| label);
+        given.chain(self.reasons).collect()
+    }
 }
 
 impl Snapshot {
@@ -43,6 +57,106 @@ impl Snapshot {
         finding: &Diagnostic,
         cancel: &Cancel,
     ) -> Result<Option<Explanation>, Cancelled> {
+        if let Verdict::Violable { .. } = finding.verdict {
+            return self.explain_violable(project, given, report, finding, cancel);
+        }
+        self.explain_with(project, given, &[], report, finding, cancel)
+    }
+
+    /// Explains what is found for some inputs: the plain finding that these inputs make.
+    fn explain_violable(
+        &self,
+        project: &Project,
+        given: &Given,
+        report: &Report,
+        finding: &Diagnostic,
+        cancel: &Cancel,
+    ) -> Result<Option<Explanation>, Cancelled> {
+        let shown = inputs::of(report, finding);
+        let Some(violable) = shown else {
+            return Ok(None);
+        };
+        let chosen = violable.chosen.as_slice();
+        let plain = Given {
+            all_inputs: false,
+            ..given.clone()
+        };
+        let loading = self.load_chosen(project, &plain, false, chosen, Sources::new());
+        let (_, with) = self.judge(loading, &plain, cancel)?;
+        let Some(made) = violable.made(&with) else {
+            return Ok(None);
+        };
+        let explained = self.explain_with(project, &plain, chosen, &with, made, cancel)?;
+        let Some(mut explanation) = explained else {
+            return Ok(None);
+        };
+        // What is read of inputs that are given is no part of the files.
+        let files: Vec<Option<FileId>> = with
+            .sources
+            .files()
+            .map(|file| inputs::file(&report.sources, with.sources.name(file)))
+            .collect();
+        let both = explanation.reasons.into_iter().zip(explanation.without);
+        let moved = both.filter_map(|(mut reason, without)| {
+            let at = with
+                .sources
+                .files()
+                .position(|file| file == reason.span.file)?;
+            let file = files.get(at).copied().flatten()?;
+            let (start, end) = (reason.span.start as usize, reason.span.end as usize);
+            reason.span = Span::new(file, start, end);
+            Some((reason, without))
+        });
+        (explanation.reasons, explanation.without) = moved.unzip();
+        let declared = self.load_chosen(project, &plain, true, &[], Sources::new());
+        let open = project.language.open_inputs(&declared.loaded);
+        // The assignment is the smallest: without any one of them, the files as they are do not make it.
+        for one in chosen {
+            let input = open.iter().find(|input| input.name == one.name);
+            let at = input.and_then(|input| {
+                let name = declared.sources.name(input.span.file);
+                let file = inputs::file(&report.sources, name)?;
+                let (start, end) = (input.span.start as usize, input.span.end as usize);
+                Some(Span::new(file, start, end))
+            });
+            let message = format!("`{}` is given as `{}`", one.name, one.text());
+            if let Some(span) = at.or_else(|| finding.primary()) {
+                explanation
+                    .inputs
+                    .push((one.clone(), Label { span, message }));
+            }
+        }
+        Ok(Some(explanation))
+    }
+
+    /// What is found in some texts with chosen inputs.
+    fn made_of(
+        &self,
+        project: &Project,
+        given: &Given,
+        chosen: &[Chosen],
+        texts: &[(String, String)],
+        cancel: &Cancel,
+    ) -> Result<Report, Cancelled> {
+        let mut snapshot = self.clone();
+        snapshot.memo = None;
+        for (path, text) in texts {
+            let text: Arc<[u8]> = text.as_bytes().into();
+            snapshot.files.overlay(path, Some(text));
+        }
+        let loading = snapshot.load_chosen(project, given, false, chosen, Sources::new());
+        Ok(snapshot.judge(loading, given, cancel)?.1)
+    }
+
+    fn explain_with(
+        &self,
+        project: &Project,
+        given: &Given,
+        chosen: &[Chosen],
+        report: &Report,
+        finding: &Diagnostic,
+        cancel: &Cancel,
+    ) -> Result<Option<Explanation>, Cancelled> {
         let entries = Entries::of(&report.sources);
         let mut snapshot = self.clone();
         snapshot.memo = None;
@@ -54,6 +168,7 @@ impl Snapshot {
                 proofs: false,
                 ..given.clone()
             },
+            chosen,
             report,
             finding,
             entries,
@@ -87,6 +202,8 @@ struct Search<'a> {
     snapshot: Snapshot,
     project: &'a Project,
     given: Given,
+    /// The inputs that it is made with.
+    chosen: &'a [Chosen],
     report: &'a Report,
     finding: &'a Diagnostic,
     entries: Entries,
@@ -103,19 +220,8 @@ struct Search<'a> {
 
 /// Whether two findings say the same, wherever they are.
 fn is_alike(one: &Diagnostic, other: &Diagnostic) -> bool {
-    let said = match (&one.verdict, &other.verdict) {
-        (Verdict::Violated, Verdict::Violated) => one.message == other.message,
-        // Which inputs are named may change with what is left out.
-        (Verdict::Violable { .. }, Verdict::Violable { .. }) => {
-            let names = |found: &Diagnostic| -> Vec<String> {
-                let members = found.members.iter();
-                members.map(|member| member.name.clone()).collect()
-            };
-            names(one) == names(other)
-        }
-        _ => false,
-    };
-    said && one.code == other.code
+    let plain = |found: &Diagnostic| found.verdict == Verdict::Violated;
+    plain(one) && plain(other) && one.message == other.message && one.code == other.code
 }
 
 impl Search<'_> {
@@ -278,13 +384,15 @@ impl Search<'_> {
 
     fn outcome(&self, written: &[Written]) -> Result<Report, Cancelled> {
         self.cancel.check()?;
-        let mut snapshot = self.snapshot.clone();
-        for (path, text) in self.named(written) {
-            let text: std::sync::Arc<[u8]> = text.into_bytes().into();
-            snapshot.files.overlay(&path, Some(text));
-        }
-        let loading = snapshot.load(self.project, &self.given);
-        Ok(snapshot.judge(loading, &self.given, self.cancel)?.1)
+        let texts = self.named(written);
+        let Search {
+            project,
+            given,
+            chosen,
+            ..
+        } = self;
+        self.snapshot
+            .made_of(project, given, chosen, &texts, self.cancel)
     }
 
     /// Whether the finding is made about some texts.
@@ -347,14 +455,16 @@ impl Search<'_> {
         let Some(one) = self.entries.units.get(unit) else {
             return true;
         };
-        let is_new = |found: &&Diagnostic| {
-            found.severity == Severity::Error
-                && !before
-                    .findings
-                    .iter()
-                    .any(|other| other.code == found.code && other.message == found.message)
+        // What is left of other objects may lack the same.
+        let times = |report: &Report, found: &Diagnostic| {
+            let all = report.findings.iter();
+            all.filter(|other| other.code == found.code && other.message == found.message)
+                .count()
         };
-        if !after.findings.iter().any(|found| is_new(&found)) {
+        let is_new = |found: &Diagnostic| {
+            found.severity == Severity::Error && times(after, found) > times(before, found)
+        };
+        if !after.findings.iter().any(is_new) {
             return false;
         }
         let touches = |span: Span| {
