@@ -11,8 +11,8 @@ use super::constraint::Judge;
 use super::data::ResourceType;
 use super::parameter::{ParameterType, convert};
 use crate::language::{
-    Chosen, Confidence, FileText, Input, InputKind, Kind, KindRole, Language, Loaded, NameAt,
-    Names, OpenInput, OwnSettings, Place, Request, SettingKey, Suggestion, Witness, choice,
+    Chosen, Confidence, FileText, Input, InputKind, Kind, KindRole, Language, Limit, Loaded,
+    NameAt, Names, OpenInput, OwnSettings, Place, Request, SettingKey, Suggestion, Witness, choice,
 };
 use crate::loader::Loader;
 use crate::yaml::{Mapping, Node};
@@ -269,11 +269,21 @@ impl Language for Heat {
         })
     }
 
+    fn limit(&self, limit: &Limit) -> Option<String> {
+        Some(match limit {
+            Limit::OneOf(values) => format!("allowed_values: {}", choice::in_brackets(values)),
+            Limit::AtLeast(least) => format!("range: {{ min: {least} }}"),
+            Limit::AtMost(most) => format!("range: {{ max: {most} }}"),
+            Limit::Something => "length: { min: 1 }".to_owned(),
+            Limit::Named(name) => format!("custom_constraint: {name}"),
+        })
+    }
+
     fn tighten(&self, bad: &[&Value], good: Option<&Value>) -> Option<String> {
         let accepts = |constraint: &str, value: &Value| {
             super::accepts(constraint, &choice::written(value)) == Some(true)
         };
-        let known = ["net_cidr", "ip_addr", "mac_addr", "ip_or_cidr", "dns_name"];
+        let known = choice::LIMITS;
         // Of what keeps the default, that which leaves the fewest of the others.
         let good = good.filter(|value| !choice::written(value).is_empty());
         let fitting = good.map(|good| known.iter().filter(move |name| accepts(name, good)));

@@ -33,6 +33,31 @@ pub struct Chosen {
     pub value: Value,
 }
 
+/// A limit of what an input may be given.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Limit {
+    /// One of these.
+    OneOf(Vec<Value>),
+    /// A number that is not smaller.
+    AtLeast(i64),
+    /// A number that is not larger.
+    AtMost(i64),
+    /// At least one character.
+    Something,
+    /// A constraint that the language knows by name, if it has it.
+    Named(&'static str),
+}
+
+/// Names of constraints that languages may know.
+pub const LIMITS: [&str; 5] = ["net_cidr", "ip_addr", "mac_addr", "ip_or_cidr", "dns_name"];
+
+/// Values as a list on one line.
+pub(crate) fn in_brackets(values: &[Value]) -> String {
+    let all: Vec<serde_json::Value> = values.iter().map(to_json).collect();
+    let shown: Vec<String> = all.iter().map(ToString::to_string).collect();
+    format!("[{}]", shown.join(", "))
+}
+
 impl Chosen {
     /// The value as it is given: the items of a list between commas, what is nested as JSON.
     pub fn text(&self) -> String {

@@ -42,7 +42,7 @@ use crate::yaml::Mapping;
 
 use render::{Renderer, Rendering, ToRender};
 
-pub use choice::{Chosen, OpenInput, Witness};
+pub use choice::{Chosen, LIMITS, Limit, OpenInput, Witness};
 pub use described::Described;
 pub use editing::{
     FileText, Follows, NameAt, NamePart, NameSort, NameUse, Names, Place, Suggestion,
@@ -378,6 +378,12 @@ pub trait Language: Sync {
     /// What the author may write so that an input takes none of some values, and still takes a good one.
     fn tighten(&self, bad: &[&Value], good: Option<&Value>) -> Option<String> {
         let _ = (bad, good);
+        None
+    }
+
+    /// A limit as an item of the list `constraints` that the declaration of an input has; none where there is no such limit.
+    fn limit(&self, limit: &Limit) -> Option<String> {
+        let _ = limit;
         None
     }
 

@@ -11,7 +11,7 @@ use locus_core::{Diagnostic, LocationGraph, Sources, Span, Value};
 use super::Options;
 use crate::language::{
     Chosen, Confidence, Described, FileText, Input, InputKind, InputValue, Kind, KindRole,
-    Language, Loaded, NameAt, Names, Place, Request, Suggestion, Witness,
+    Language, Limit, Loaded, NameAt, Names, Place, Request, Suggestion, Witness, choice,
 };
 use crate::loader::Loader;
 use crate::yaml::{Mapping, Node};
@@ -227,6 +227,16 @@ impl Language for Tosca {
 
     fn vocabulary(&self) -> Vocabulary {
         Vocabulary::of(&super::vocabulary::FACTS)
+    }
+
+    fn limit(&self, limit: &Limit) -> Option<String> {
+        Some(match limit {
+            Limit::OneOf(values) => format!("valid_values: {}", choice::in_brackets(values)),
+            Limit::AtLeast(least) => format!("greater_or_equal: {least}"),
+            Limit::AtMost(most) => format!("less_or_equal: {most}"),
+            Limit::Something => "min_length: 1".to_owned(),
+            Limit::Named(_) => return None,
+        })
     }
 
     fn admits(&self, domain: &Domain, value: &Value) -> Option<bool> {

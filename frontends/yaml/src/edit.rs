@@ -119,10 +119,15 @@ fn dotted(path: &str) -> Option<Vec<&str>> {
 }
 
 /// Adds `a.b: value` to the map at a place, where the map or the key before it is written; `a` is added when it is not there. A key
-/// with dots in it is written in quotes: `a."b.c": value`.
+/// with dots in it is written in quotes: `a."b.c": value`. Each `^` before the path is one map farther out.
 pub fn add(text: &str, root: &Node, at: Span, entry: &str) -> Option<Change> {
     let (path, value) = entry.split_once(": ")?;
+    let inner = path.trim_start_matches('^');
     let mut map = map(root, at)?;
+    for _ in inner.len()..path.len() {
+        map = around(root, map.span)?;
+    }
+    let path = inner;
     let mut keys = dotted(path)?;
     let last = keys.pop()?;
     let mut missing = Vec::new();
@@ -191,6 +196,70 @@ pub fn add(text: &str, root: &Node, at: Span, entry: &str) -> Option<Change> {
     })
 }
 
+/// Adds an item to the list that is written at a place.
+pub fn append(text: &str, root: &Node, at: Span, item: &str) -> Option<Change> {
+    let list = list(root, at)?;
+    let Kind::Sequence(items) = &list.kind else {
+        return None;
+    };
+    let written = items.iter().all(|one| is_within(one.used_at(), list.span));
+    if list.alias().is_some() || list.anchor().is_some() || !written {
+        return None;
+    }
+    let last_end = items.iter().map(|one| end(one.used_at())).max()?;
+    if is_flow(text, list) {
+        return Some(Change {
+            span: Span::new(at.file, last_end, last_end),
+            text: format!(", {item}"),
+        });
+    }
+    let first = start(items.first()?.used_at());
+    let lead = text.get(line_start(text, first)..first)?;
+    let indent = lead.strip_suffix(' ')?.trim_end().strip_suffix('-')?;
+    if !indent.trim().is_empty() {
+        return None;
+    }
+    let at = line_end(text, last_end)?;
+    let ended = text.get(..at).is_some_and(|before| before.ends_with('\n'));
+    let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
+    Some(Change {
+        span: Span::new(list.span.file, at, at),
+        text: match ended {
+            true => format!("{indent}- {item}{newline}"),
+            false => format!("{newline}{indent}- {item}"),
+        },
+    })
+}
+
+/// The map around a map or list.
+fn around(node: &Node, inner: Span) -> Option<&Node> {
+    if node.alias().is_some() || node.span == inner || !is_within(inner, node.span) {
+        return None;
+    }
+    match &node.kind {
+        Kind::Scalar(_) => None,
+        Kind::Sequence(items) => items.iter().find_map(|item| around(item, inner)),
+        Kind::Mapping(mapping) => {
+            let mut entries = mapping.entries.iter();
+            let closer = entries.find_map(|entry| around(&entry.value, inner));
+            closer.or(Some(node))
+        }
+    }
+}
+
+/// The list at a place.
+fn list(node: &Node, at: Span) -> Option<&Node> {
+    if node.alias().is_some() {
+        return None;
+    }
+    match &node.kind {
+        Kind::Scalar(_) => None,
+        Kind::Sequence(_) if node.span == at => Some(node),
+        Kind::Sequence(items) => items.iter().find_map(|item| list(item, at)),
+        Kind::Mapping(mapping) => mapping.entries.iter().find_map(|one| list(&one.value, at)),
+    }
+}
+
 /// From the key to the end of the value as it is used here.
 fn written(entry: &Entry) -> Span {
     entry.key.span.to(entry.value.used_at())
@@ -240,7 +309,7 @@ fn scalar(node: &Node, at: Span) -> Option<&Node> {
     }
 }
 
-/// The map at a place, or that of the key at a place.
+/// The map at a place, that of the key at a place, or the one that has the name at a place.
 fn map(node: &Node, at: Span) -> Option<&Node> {
     if node.alias().is_some() {
         return None;
@@ -251,7 +320,11 @@ fn map(node: &Node, at: Span) -> Option<&Node> {
         Kind::Sequence(items) => items.iter().find_map(|item| map(item, at)),
         Kind::Mapping(mapping) => mapping.entries.iter().find_map(|entry| {
             if is_entry(entry, at) && entry.value.alias().is_none() {
-                return entry.value.as_mapping().map(|_| &entry.value);
+                let is_name = entry.key.as_str() == Some("name");
+                return match &entry.value.kind {
+                    Kind::Scalar(_) if is_name => Some(node),
+                    _ => entry.value.as_mapping().map(|_| &entry.value),
+                };
             }
             map(&entry.value, at)
         }),
@@ -434,6 +507,51 @@ mod tests {
             ("q: &n {a: 1}\nr: *n\n", "r", "b: x", None),
         ] {
             let found = changed(text, at, |text, root, at| add(text, root, at, entry));
+            assert_eq!(found.as_deref(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn an_entry_is_added_beside_a_name_or_farther_out() {
+        let pod = "spec:\n  containers:\n    - name: web\n      image: x\n";
+        let add =
+            |at: &str, entry: &str| changed(pod, at, |text, root, at| add(text, root, at, entry));
+        assert_eq!(
+            add("web", "a.b: 1").unwrap(),
+            format!("{pod}      a:\n        b: 1\n")
+        );
+        assert_eq!(add("web", "^a: 1").unwrap(), format!("{pod}  a: 1\n"));
+        assert_eq!(
+            add("web", "^^a: [{ b: 1 }]").unwrap(),
+            format!("{pod}a: [{{ b: 1 }}]\n")
+        );
+        assert_eq!(add("web", "^^^a: 1"), None);
+    }
+
+    #[test]
+    fn an_item_is_added_at_the_end_of_a_list() {
+        for (text, at, expected) in [
+            ("a: [b, c] # x\n", "[b, c]", Some("a: [b, c, d: 1] # x\n")),
+            (
+                "a:\n  - b\n  - c # x\nz: 1\n",
+                "- b\n  - c",
+                Some("a:\n  - b\n  - c # x\n  - d: 1\nz: 1\n"),
+            ),
+            (
+                "a:\n- b: 1\n  c: 2",
+                "- b: 1\n  c: 2",
+                Some("a:\n- b: 1\n  c: 2\n- d: 1"),
+            ),
+            ("a: []\n", "[]", None),
+            ("a: b\n", "b", None),
+        ] {
+            let found = changed(text, at, |text, root, at| {
+                let at = match &root.get("a").unwrap().kind {
+                    Kind::Sequence(_) => root.get("a").unwrap().span,
+                    _ => at,
+                };
+                append(text, root, at, "d: 1")
+            });
             assert_eq!(found.as_deref(), expected, "{text}");
         }
     }

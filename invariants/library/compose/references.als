@@ -233,6 +233,7 @@ assert VersionIsNotWritten { all c: Composition | plain implies no c.version }
  * message: secret `{x}` has neither `file` nor `environment`
  * at: x "has no content"
  * help: add `file` or `environment`, or set `external: true`
+ * fix: unsafe add `file: ./{x}` to x
  * why: Compose refuses the project: there is nothing to mount. Only a swarm gets secrets from a driver.
  * source: Compose specification, `secrets`
  */
@@ -246,6 +247,7 @@ assert SecretsHaveASource {
  * message: config `{x}` has none of `file`, `environment` and `content`
  * at: x "has no content"
  * help: add `file`, `environment` or `content`, or set `external: true`
+ * fix: unsafe add `file: ./{x}` to x
  * why: Compose refuses the project: there is nothing to mount.
  * source: Compose specification, `configs`
  */

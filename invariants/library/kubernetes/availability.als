@@ -9,6 +9,7 @@ open values
  * message: container `{c}` has no CPU request
  * at: c "asks for nothing"
  * help: set `resources.requests.cpu`, or a limit: it is the request where there is none
+ * fix: unsafe add `resources.requests.cpu: 100m` to c
  * default: off
  * why: The scheduler does not know how much room the pod needs.
  * source: kube-linter, unset-cpu-requirements
@@ -23,6 +24,7 @@ assert CpuIsRequested {
  * message: container `{c}` has no CPU limit
  * at: c "no limit"
  * help: set `resources.limits.cpu`
+ * fix: unsafe add `resources.limits.cpu: 1` to c
  * default: off
  * why: A container that takes more and more takes it from the others on the node.
  * source: kube-linter, unset-cpu-requirements
@@ -50,6 +52,7 @@ assert CpuIsWithinBounds {
  * message: container `{c}` has no memory request
  * at: c "asks for nothing"
  * help: set `resources.requests.memory`, or a limit: it is the request where there is none
+ * fix: unsafe add `resources.requests.memory: 128Mi` to c
  * default: off
  * why: The scheduler does not know how much room the pod needs.
  * source: kube-linter, unset-memory-requirements
@@ -64,6 +67,7 @@ assert MemoryIsRequested {
  * message: container `{c}` has no memory limit
  * at: c "no limit"
  * help: set `resources.limits.memory`
+ * fix: unsafe add `resources.limits.memory: 256Mi` to c
  * default: off
  * why: A container that takes more and more takes it from the others on the node.
  * source: kube-linter, unset-memory-requirements
@@ -128,6 +132,7 @@ assert ReplicasAreSpread {
  * message: `{w}` has no node affinity
  * at: w "may run on any node"
  * help: add `affinity.nodeAffinity`
+ * fix: unsafe add `^affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms: [{{ matchExpressions: [{{ key: kubernetes.io/os, operator: In, values: [linux] }] }]` to w.containers
  * default: off
  * why: Some clusters ask that every workload names its nodes.
  * source: kube-linter, no-node-affinity
@@ -140,6 +145,7 @@ assert NodesAreNamed {
  * message: container `{c}` has no liveness probe
  * at: c "is not asked whether it lives"
  * help: add `livenessProbe`, where a restart helps a container that hangs
+ * fix: unsafe add `livenessProbe.tcpSocket.port: {c.ports.container_port}` to c
  * default: off
  * why: A container that hangs is not restarted.
  * source: kube-linter, no-liveness-probe
@@ -152,6 +158,7 @@ assert ContainersHaveLivenessProbes {
  * message: container `{c}` has no readiness probe
  * at: c "is not asked whether it is ready"
  * help: add `readinessProbe`
+ * fix: unsafe add `readinessProbe.tcpSocket.port: {c.ports.container_port}` to c
  * default: off
  * why: Requests reach the container before it can answer them.
  * source: kube-linter, no-readiness-probe
@@ -246,6 +253,7 @@ assert PriorityClassesAreWanted {
  * message: Job `{j}` is kept for ever when it has finished
  * at: j "no `ttlSecondsAfterFinished`"
  * help: set `ttlSecondsAfterFinished`
+ * fix: unsafe add `^spec.ttlSecondsAfterFinished: 86400` to j
  * default: off
  * why: Finished jobs and their pods pile up.
  * source: kube-linter, job-ttl-seconds-after-finished
@@ -270,6 +278,7 @@ assert CronJobsRemoveTheirJobsOnce {
  * message: the pods of `{w}` do not have the DNS option `{o}` that the project asks for
  * at: w "no such option"
  * help: add it to `dnsConfig.options`
+ * fix: unsafe add `^dnsConfig.options: [{{ name: {o.key}, value: "2" }]` to w.containers
  * default: off
  * why: With `ndots: 5`, the default, every name from outside is looked up several times.
  * source: kube-linter, dnsconfig-options

@@ -8,6 +8,7 @@ open values
  * message: `{w}` has no annotation `{q}` as the project asks for
  * at: w "lacks it"
  * help: add it; `needed-annotations` of `[kubernetes.policy]` says which are needed
+ * fix: unsafe add `annotations."{q}": owner@example.com` to w
  * default: off
  * why: Who is to be asked about the workload is not known.
  * source: kube-linter, email annotation check
@@ -21,6 +22,7 @@ assert AnnotationsAreThere {
  * message: `{w}` has no label `{q}` as the project asks for
  * at: w "lacks it"
  * help: add it; `needed-labels` of `[kubernetes.policy]` says which are needed
+ * fix: unsafe add `labels."{q}": team` to w
  * default: off
  * why: Whose the workload is, is not known.
  * source: kube-linter, owner label check
@@ -34,6 +36,7 @@ assert LabelsAreThere {
  * message: {o.kind} `{o}` is in the namespace `default`
  * at: o.namespace "shared by all that names none"
  * help: give it a namespace of its own
+ * fix: unsafe add `namespace: {o}` to o
  * default: off
  * why: Quotas, roles and policies of the namespace hold for everything that landed there.
  * source: kube-linter, use-namespace

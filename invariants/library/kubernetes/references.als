@@ -33,6 +33,7 @@ assert BackendsAreThere {
  * at: r.used_port "no such port"
  * also: s "the Service"
  * help: use a port of the Service, by its name or its number
+ * fix: unsafe replace r.used_port with `{s.service_ports.number}`
  * why: The ingress controller answers requests with an error. A port is meant by the name or number that the Service gives it, not by that of the containers.
  * source: kube-linter, dangling-ingress
  */

@@ -84,6 +84,7 @@ assert AccountsAreNamedByTheNewField {
  * message: `{b}` grants `cluster-admin`
  * at: b.role_name "all rights on everything"
  * help: bind a role with the rights that are needed
+ * fix: unsafe replace b.role_name with `view`
  * why: Whoever uses the subject controls the cluster.
  * source: kube-linter, cluster-admin-role-binding
  */
@@ -218,6 +219,7 @@ assert AccessToSecretsIsNotGranted {
  * message: the pods of `{w}` run as the service account `default`
  * at: w.account "no account of its own"
  * help: give them an account of their own, or set `automountServiceAccountToken: false`
+ * fix: unsafe add `^automountServiceAccountToken: false` to w.containers
  * default: off
  * why: What is granted to the default account is granted to every pod that names none.
  * source: kube-linter, default-service-account
@@ -231,6 +233,7 @@ assert AccountsAreTheirOwn {
  * message: container `{c}` may run as root
  * at: c.user "may be root"
  * help: set `runAsNonRoot: true`, or `runAsUser` to a number above 0
+ * fix: unsafe add `securityContext.runAsNonRoot: true` to c
  * default: off
  * why: Root in the container is root on the node for whatever escapes. Without either field, the image decides.
  * source: kube-linter, run-as-non-root
@@ -255,6 +258,7 @@ assert ContainersAreNotInTheGroupOfRoot {
  * message: container `{c}` can write to its root file system
  * at: c.read_only_root "can be written"
  * help: set `readOnlyRootFilesystem: true`, and mount volumes where it writes
+ * fix: unsafe add `securityContext.readOnlyRootFilesystem: true` to c
  * default: off
  * why: Whoever takes the container over can change its programs.
  * source: kube-linter, no-read-only-root-fs
@@ -267,6 +271,7 @@ assert RootIsReadOnly {
  * message: container `{c}` does not drop `{d}`
  * at: c "keeps it"
  * help: add it, or `ALL`, to `capabilities.drop`
+ * fix: unsafe add `securityContext.capabilities.drop: ["{d}"]` to c
  * default: off
  * why: With `NET_RAW`, which every container has by default, it can forge packets of others.
  * source: kube-linter, drop-net-raw-capability
@@ -374,6 +379,7 @@ assert ServicesAreInside {
  * message: the pods of `{w}` are given a token of their account, to which no role is granted
  * at: w.mounts_token "given a token"
  * help: set `automountServiceAccountToken: false` for the pods or the account
+ * fix: unsafe add `^automountServiceAccountToken: false` to w.containers
  * default: off
  * why: Whoever takes a container over holds the token, and with it what is granted to the account later.
  * source: Kubernetes documentation, service accounts

@@ -8,7 +8,8 @@
 //! ```
 //!
 //! `remove` takes the entry or item at a place out; `replace` puts a text where a value is written; `add` puts an entry into the
-//! map that is written at a place, within the maps that lead to it in `properties.config_drive: true`. A safe edit never changes what a correct configuration means; others are offered, and applied
+//! map that is written at a place, within the maps that lead to it in `properties.config_drive: true`; each `^` before it is one
+//! map farther out. A safe edit never changes what a correct configuration means; others are offered, and applied
 //! on request. An edit whose holes cannot be filled is not offered.
 
 use serde::{Deserialize, Serialize};

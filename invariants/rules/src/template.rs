@@ -1,4 +1,4 @@
-//! Messages with holes: `{p.prop_network}` is filled with the names of what it leads to.
+//! Messages with holes: `{p.prop_network}` is filled with the names of what it leads to; `{{` is a brace.
 
 use std::fmt;
 
@@ -56,7 +56,7 @@ pub enum Piece {
 impl fmt::Display for Piece {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Piece::Text(text) => f.write_str(text),
+            Piece::Text(text) => f.write_str(&text.replace('{', "{{")),
             Piece::Names(path) => write!(f, "{{{path}}}"),
             Piece::Chain(path, field) => write!(f, "{{chain {path} by {field}}}"),
             Piece::Suggest(path, from) => write!(f, "{{suggest {path} from {from}}}"),
@@ -85,6 +85,12 @@ impl Template {
         let mut rest = text;
         while let Some(start) = rest.find('{') {
             let (before, after) = rest.split_at(start);
+            // Two stand for one that is no hole.
+            if let Some(following) = after.strip_prefix("{{") {
+                pieces.push(Piece::Text(format!("{before}{{")));
+                rest = following;
+                continue;
+            }
             let Some((hole, following)) = after.get(1..).and_then(|after| after.split_once('}'))
             else {
                 return Err("a `{` is not closed".to_owned());

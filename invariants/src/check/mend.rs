@@ -122,7 +122,8 @@ impl Reporter<'_> {
             Change::Add(template, _) => {
                 let entry = self.filled(template, binding)?;
                 let edit = texts.change(at, |text, root| edit::add(text, root, at, &entry))?;
-                Some((edit, format!("add `{entry}`")))
+                let shown = entry.trim_start_matches('^');
+                Some((edit, format!("add `{shown}`")))
             }
         }
     }

@@ -19,7 +19,7 @@ pub(super) struct Candidate {
 }
 
 impl Candidate {
-    fn one(title: String, span: Span, text: String) -> Self {
+    pub(super) fn one(title: String, span: Span, text: String) -> Self {
         Candidate {
             titles: vec![title],
             applicability: Applicability::Unsafe,

@@ -7,6 +7,8 @@
 
 mod candidates;
 mod choose;
+mod every;
+mod tighten;
 mod values;
 
 use std::collections::BTreeMap;
@@ -151,6 +153,9 @@ impl Search<'_> {
         }
         suggestion.mended = first.saturating_sub(report.findings.len());
         suggestion.left = report.findings.len();
+        if self.given.all_inputs && !self.safe_only {
+            self.every(&mut suggestion)?;
+        }
         let changed = self
             .texts
             .iter()
