@@ -133,8 +133,8 @@ pub(crate) fn measure(figures: &mut Vec<Figure>) {
             continue;
         };
         // One of them takes two minutes.
-        let times = if name == "checkov" { 1 } else { 3 };
-        let (theirs, _) = run_times(times, &mut || {
+        let runs = if name == "checkov" { 1 } else { 3 };
+        let (theirs, _) = run_times(runs, &mut || {
             let mut command = Command::new(&program);
             match name {
                 "kube-linter" => {
