@@ -48,7 +48,8 @@ pub(super) fn parse(text: &str, file: FileId, limits: &Limits) -> Parsed {
                 let read = current.as_deref().unwrap_or(text);
                 let joined = join_quoted(read, &failure)
                     .or_else(|| join_flow(read, &failure, limits.lenient))
-                    .or_else(|| unescape(read, &failure).filter(|_| limits.lenient));
+                    .or_else(|| unescape(read, &failure).filter(|_| limits.lenient))
+                    .or_else(|| pair_surrogates(read, &failure));
                 if let Some(joined) = joined.filter(|_| joins < MAX_JOINS) {
                     current = Some(joined.after.clone());
                     lenient = Some(joined);
@@ -171,6 +172,84 @@ fn unescape(text: &str, failure: &Failure) -> Option<Joined> {
         after,
         line_end: line_end(text, end),
     })
+}
+
+/// The bytes of half of a character beyond the first 65,536, as JSON writes it: `\ud83d`.
+const SURROGATE: usize = 6;
+
+/// JSON writes such a character as two halves, which YAML does not know: byte for byte, each pair becomes one escape that YAML
+/// has. Only where the file is JSON, as whoever reads YAML refuses them.
+fn pair_surrogates(text: &str, failure: &Failure) -> Option<Joined> {
+    if !failure.is_escape() || !text.trim_start().starts_with(['{', '[']) {
+        return None;
+    }
+    let mut after = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(next) = rest.find('\\') {
+        after.push_str(rest.get(..next)?);
+        let escape = rest.get(next..)?;
+        let halves = (half_of(escape), escape.get(SURROGATE..).and_then(half_of));
+        let pair = match halves {
+            (Some(high), Some(low)) => char::decode_utf16([high, low]).next()?.ok(),
+            _ => None,
+        };
+        let length = match pair {
+            Some(character) => {
+                after.push_str(&format!("\\U{:08X}", u32::from(character)));
+                after.extend([NOTHING, NOTHING]);
+                2 * SURROGATE
+            }
+            None => {
+                let length = 1 + escape.chars().nth(1)?.len_utf8();
+                after.push_str(escape.get(..length)?);
+                length
+            }
+        };
+        rest = escape.get(length..)?;
+    }
+    after.push_str(rest);
+    (after.len() == text.len() && after != text).then(|| Joined {
+        before: text.to_owned(),
+        after,
+        // What fails next has another cause, wherever it is.
+        line_end: 0,
+    })
+}
+
+/// The number of an escape of four hexadecimal digits.
+fn half_of(escape: &str) -> Option<u16> {
+    let digits = escape.strip_prefix("\\u")?.get(..4)?;
+    let all = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    all.then(|| u16::from_str_radix(digits, 16).ok()).flatten()
+}
+
+/// The first escape in the double-quoted text at an offset that YAML does not have.
+fn wrong_escape(text: &str, quote: usize) -> Option<std::ops::Range<usize>> {
+    let mut at = quote + 1;
+    loop {
+        let rest = text.get(at..)?;
+        at += rest.find('\\')?;
+        let escape = text.get(at..)?;
+        let sign = escape.chars().nth(1)?;
+        let digits = match sign {
+            'x' => 2,
+            'u' => 4,
+            'U' => 8,
+            _ => 0,
+        };
+        let length = 1 + sign.len_utf8();
+        let number = escape.get(length..length + digits).filter(|_| digits > 0);
+        let number = number.map(|digits| u32::from_str_radix(digits, 16).ok());
+        let known = match number {
+            Some(number) => number.and_then(char::from_u32).is_some(),
+            None => "0abt\tnvfre \"/\\N_LP\n\r".contains(sign) && digits == 0,
+        };
+        if !known {
+            let whole = number.flatten().is_some();
+            return Some(at..at + length + if whole { digits } else { 0 });
+        }
+        at += length + digits;
+    }
 }
 
 /// Joins the lines of a list or map in brackets of which one is not indented, or with a tab.
@@ -395,15 +474,25 @@ impl Report {
                 "text follows a closing quote",
                 "a quote within single-quoted text is written twice, within double-quoted text as \\\"",
             );
+        } else if has("escape") {
+            let escape = wrong_escape(text, at).unwrap_or(at..at + 1);
+            let written = text.get(escape.clone()).unwrap_or("");
+            if written.len() == SURROGATE {
+                say(
+                    &format!("`{written}` is half of a character"),
+                    "write the character itself, or `\\U` and its eight digits",
+                );
+            } else {
+                say(
+                    &format!("`{written}` is not an escape of double-quoted text"),
+                    "write a backslash as `\\\\`, or use single quotes",
+                );
+            }
+            (report.start, report.end) = (escape.start, escape.end);
         } else if has("quoted scalar") {
             say(
                 "this quoted text is not closed",
                 "add the closing quote, or double a quote that belongs to the text",
-            );
-        } else if has("escape") {
-            say(
-                "this escape is not known in double-quoted text",
-                "write a backslash as \\\\, or use single quotes",
             );
         } else if has("unexpected character") {
             let (start, end) = one(at);

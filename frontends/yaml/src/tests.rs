@@ -129,6 +129,24 @@ fn documents_are_told_apart() {
 }
 
 #[test]
+fn characters_in_two_halves_are_read_in_json_alone() {
+    let json = "{\"a\": \"\\u2713 \\ud83d\\ude42 \\\\ud83d\", \"b\": \"\\uD83D\\uDE42\"}";
+    let (_, parsed) = read(json);
+    assert_eq!(parsed.diagnostics, vec![]);
+    let root = &parsed.documents[0].root;
+    let text = |key| root.get(key).and_then(|node| node.as_str()).unwrap();
+    assert_eq!(text("a"), "\u{2713} \u{1f642} \\ud83d");
+    assert_eq!(text("b"), "\u{1f642}");
+    for broken in [
+        "a: \"\\ud83d\\ude42\"\n",
+        "{\"a\": \"\\ud83d\"}",
+        "{\"a\": \"\\ude42\\ud83d\"}",
+    ] {
+        assert!(!read(broken).1.diagnostics.is_empty(), "{broken}");
+    }
+}
+
+#[test]
 fn each_error_is_said_in_plain_words() {
     let cases = [
         (
@@ -156,6 +174,14 @@ fn each_error_is_said_in_plain_words() {
             "1:8: the alias `*x` stands for a node that contains it",
         ),
         ("a: @x\nd: 4\n", "1:4: text cannot start with `@`"),
+        (
+            "a: \"x\\n \\q\"\nd: 4\n",
+            "1:9: `\\q` is not an escape of double-quoted text",
+        ),
+        (
+            "a: \"x\\ud83d\"\nd: 4\n",
+            "1:6: `\\ud83d` is half of a character",
+        ),
         ("a: 'it's'\nd: 1\n", "1:8: text follows a closing quote"),
         ("x:\n  a\n  b: 1\nd: 2\n", "3:4: a `:` is not allowed here"),
     ];
