@@ -14,7 +14,8 @@
 //! | [`duration`] | `1m30s` | Compose |
 //! | [`version`] | `1.2.0-rc.1` | image tags |
 //! | [`dns`] | `host.example.org.` | Heat |
-//! | [`cron`] | `*/5 * * * *` | Heat |
+//! | [`cron`] | `*/5 * * * *` | Heat, Kubernetes |
+//! | [`zone`] | `Europe/Vienna` | Heat, Kubernetes |
 //!
 //! A reader that has more than one way to fail says why ([`Malformed`]); the others give nothing.
 
@@ -29,6 +30,7 @@ pub mod pattern;
 pub mod quantity;
 pub mod size;
 pub mod version;
+pub mod zone;
 
 pub use address::{Address, Cidr, Family};
 pub use duration::Duration;

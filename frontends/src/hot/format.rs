@@ -2,8 +2,8 @@
 
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
-use jiff::tz::{TimeZone, TimeZoneDatabase};
-use locus_core::values::{Address, Cidr, Family, Mac, cron, dns};
+use jiff::tz::TimeZone;
+use locus_core::values::{Address, Cidr, Family, Mac, cron, dns, zone};
 use serde_json::Value as Json;
 
 /// Whether a text has the form that a named constraint asks for; `None` when that cannot be told.
@@ -27,7 +27,7 @@ pub(super) fn accepts(constraint: &str, text: &str, now: Option<Timestamp>) -> O
             let past = now.zip(moment(text)).is_some_and(|(now, then)| then <= now);
             is_time(text) && !past
         }
-        "timezone" => TimeZoneDatabase::bundled().get(text).is_ok(),
+        "timezone" => zone::names().any(|name| name.eq_ignore_ascii_case(text)),
         _ => return None,
     })
 }
